@@ -50,7 +50,8 @@ FACTORS = """## Factors
 
 The table `[factors]` has the levels of each factor as a list, or a table for each level; `--factor NAME=LEVEL,LEVEL`
 is the flag. Each `[[contender]]` becomes one for each combination of levels, of 4 factors 36 at most; several of them
-are a factor themselves, `server`. `{raid}` in its name, address, reset and settings stands for a level, `{raid.disk}`
+are a factor themselves, `server`. Its `factors` names those that it has, where not all.
+`{raid}` in its name, address, reset and settings stands for a level, `{raid.disk}`
 for a word in the table of the level. There `reset` runs before the contender's own; `address`, `watch`, `ready_timeout`
 and each of its `settings` replace them:
 [how to try settings as factors](../how-to/settings-as-factors.md).

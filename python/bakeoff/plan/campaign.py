@@ -37,7 +37,7 @@ from pydantic import Field, ValidationError
 
 from bakeoff.core.errors import PlanError
 from bakeoff.kinds import KINDS
-from bakeoff.plan.design.factors import SETTINGS, Factor, expanded
+from bakeoff.plan.design.factors import OWN, SETTINGS, Factor, expanded
 from bakeoff.plan.design.order import shuffled_square
 from bakeoff.plan.design.order_choice import OrderChoice
 from bakeoff.plan.input.messages import did_you_mean, explain
@@ -192,7 +192,7 @@ def _tables(path: Path, table: Mapping[str, Any], key: str, most: int) -> list[d
 
 
 def _refuse_unknown(path: Path, contender: Mapping[str, Any], address_kinds: Sequence[str]) -> None:
-    known = {"name", "reset", "ready_timeout", "watch", "levels", SETTINGS, *address_kinds}
+    known = {"name", "reset", "ready_timeout", "watch", "levels", OWN, SETTINGS, *address_kinds}
     where = f"{path} contender {contender.get('name')}"
     for key in contender:
         if key not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.collections.campaign import Measured, compare_campaign
 from bakeoff.compare.estimate.factors import design_of
+from bakeoff.report.blocks.tree import Table
 from bakeoff.report.collections.campaign import compose_campaign
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate.document import to_json
-from bakeoff.report.narrate.figures.factors import not_estimated
+from bakeoff.report.narrate.figures.factors import effect_words, not_estimated, title_words
 from bakeoff.report.renderers import renderer
 from bakeoff.store.collections.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredSuiteRun
 from bakeoff.store.records.run_records import RunRecord
@@ -33,7 +35,7 @@ from tests.unit.compare.designs import (
     redrawn,
     said_of,
 )
-from tests.unit.compare.synthetic import change
+from tests.unit.compare.synthetic import Server, change, run
 
 RAID = 1.9
 
@@ -171,7 +173,7 @@ def test_combinations_that_are_not_there() -> None:
     kept = tuple(c for c in record.contenders if c.name in levels)
     trials = tuple(trial for trial in record.trials if trial.contender in levels)
     effects = effects_of(planned(replace(record, contenders=kept, trials=trials), levels, shape))
-    assert "Not among the contenders: apache with raid 0." in not_estimated(effects)
+    assert "Not among the contenders: server apache with raid 0." in not_estimated(effects)
     assert effect(effects, "raid").contexts == 1 and not effect(effects, "server", "raid").estimated
 
 
@@ -198,17 +200,89 @@ def test_json_and_runs_of_others() -> None:
     assert json.loads(to_json(compare_run(replace(record, plan={**record.plan, "contenders": []}))))["factors"] is None
 
 
+@pytest.mark.parametrize("levels", [{}, None, 5, {"raid": 5}, {"server": "nginx", "raid": ["0"]}, [["raid", "0"]]])
+def test_a_contender_without_levels_that_can_be_read_takes_no_part(levels: Any) -> None:
+    record = design(plain, blocks=2)
+    contenders = [dict(one) for one in record.plan["contenders"]]
+    contenders[2]["levels"] = levels
+    found = design_of(replace(record, plan={**record.plan, "contenders": contenders}), "nginx-5")
+    assert found is not None and "apache-5" not in found.cells.values() and len(found.cells) == 3
+
+
+DMA = {"qube-on": {"dma": "on"}, "qube-off": {"dma": "off"}}
+
+
+def dma_of_one(speeds: Mapping[str, float], levels: Mapping[str, Levels], **given: int) -> RunRecord:
+    """Four servers, one of them with DMA on and off."""
+    servers = tuple(Server(name, 1e6 * speed, 1.0 / speed, 0.02) for name, speed in speeds.items())
+    whole = {name: levels.get(name, {}) for name in speeds}
+    shape: dict[str, list[str]] = {}
+    for own in whole.values():
+        for factor, level in own.items():
+            shape.setdefault(factor, [])
+            shape[factor] += [level] * (level not in shape[factor])
+    return planned(run(servers, (1, 4), 8, seed=3), whole, {name: tuple(known) for name, known in shape.items()})
+
+
+@pytest.mark.parametrize("baseline", ["qube-on", "birch"])
+def test_a_factor_of_one_of_four_servers(baseline: str) -> None:
+    """It is the ratio of that one's two contenders; the rest has no part in it, and no level is invented for them."""
+    record = dma_of_one({"qube-on": 1.0, "qube-off": 0.58, "alder": 1.4, "birch": 0.9, "cedar": 2.0}, DMA)
+    found = compare_run(record, baseline)
+    assert found.factors is not None and [one.contender for one in found.factors.combinations] == list(DMA)
+    dma = effect(found.factors, "dma")
+    assert (dma.below, dma.above, dma.contexts_wanted) == (("on",), ("off",), 1) and dma.low < 0.58 < dma.high
+    (pair,) = (one for one in found.pairs if {one.baseline, one.contender} == set(DMA))
+    assert dma.ratio == pytest.approx(pair.primary.ratio ** (1 if pair.contender == "qube-off" else -1), rel=1e-9)
+    assert found.factors.family == 1 and not not_estimated(found.factors)
+    (said,) = (text for text in headline_of(found) if text.startswith("dma off gives"))
+    assert "× the requests/s of dma on (" in said and "of qube-off and qube-on alone" in said
+    tables = {t.title: t for s in compose(record, found).sections for t in s.blocks if isinstance(t, Table)}
+    rows = dict(tables["Levels of the contenders"].rows)
+    assert rows == {"qube-on": "on", "qube-off": "off", "alder": "–", "birch": "–", "cedar": "–"}
+
+
+def test_a_factor_of_one_beside_one_of_all() -> None:
+    """RAID is a mean over every context that has both levels, DMA one over those of its server; neither meets `–`."""
+    speeds, levels = {}, {}
+    for server, base in (("qube", 1.0), ("alder", 1.4)):
+        for dma in ("on", "off") if server == "qube" else (None,):
+            for raid, gain in (("5", 1.0), ("0", RAID)):
+                name = "-".join(filter(None, (server, dma, raid)))
+                speeds[name] = base * gain * (0.58 if dma == "off" else 1.0)
+                levels[name] = {"server": server, **({"dma": dma} if dma else {}), "raid": raid}
+    record = dma_of_one(speeds, levels)
+    found = compare_run(record)
+    assert found.factors is not None and found.factors.is_partial
+    raid, dma = effect(found.factors, "raid"), effect(found.factors, "dma")
+    assert raid.contexts == raid.contexts_wanted == 3 and raid.low < RAID < raid.high
+    assert dma.contexts == dma.contexts_wanted == 2 and dma.low < 0.58 < dma.high
+    assert {(at.factor, at.level) for at in dma.at} == {("server", "qube"), ("raid", "5"), ("raid", "0")}
+    named = {one.factors for one in found.factors.effects}
+    assert ("server",) not in named, "no two servers have a context in common"
+    assert effect(found.factors, "dma", "raid").verdict.kind == "equivalent" and not not_estimated(found.factors)
+    assert compose(record, found).sections
+
+
+def test_an_effect_is_never_named_as_a_pair() -> None:
+    """Contenders may be called as levels are, of which the ratio is another: 1.07 of a mean, 0.58 of a pair."""
+    levels = {name.removesuffix("-5"): own for name, own in combinations().items()}
+    found = compare_run(dma_of_one({name: joined(own) for name, own in levels.items()}, levels))
+    assert found.factors is not None
+    pairs = {f"{one.contender} ÷ {one.baseline}" for one in found.pairs}
+    pairs |= {f"{one.baseline} ÷ {one.contender}" for one in found.pairs}
+    effects = {title_words(one) for one in found.factors.effects} | {effect_words(one) for one in found.factors.effects}
+    assert "apache ÷ nginx" in pairs and not pairs & effects
+    starts = [text.split(" gives ")[0] for text in headline_of(found) if " gives " in text]
+    assert "server apache" in starts and not set(starts) & set(levels)
+
+
 @pytest.mark.parametrize(
     "levels",
     [
-        {},
-        None,
-        5,
-        {"raid": 5},
         {"raid": "x" * 300},
         {"other": "5"},
-        {"server": "nginx", "raid": ["0"]},
-        [["raid", "0"]],
+        {"raid": "7"},
     ],
 )
 def test_plans_that_somebody_wrote(levels: Any) -> None:
@@ -243,7 +317,7 @@ def test_suites_of_a_campaign_are_one_family() -> None:
     assert len(found.effects) == 6
     raw = [e.p_t for r in (one, two) for e in (compare_run(r).factors or effects_of(r)).effects]
     assert min(effect.p_family for effect in found.effects) == pytest.approx(6 * min(raw))
-    raid = next(text for text in headline_of(found) if text.startswith("raid 0 ÷ raid 5: web "))
+    raid = next(text for text in headline_of(found) if text.startswith("Effect of raid (0 ÷ 5): web "))
     assert "; files " in raid and "raid 0 better" in raid
     both = {effect.suite: effect.kind for effect in found.effects if effect.factors == ("server", "raid")}
     assert both["files"] == "shown" and both["web"] != "shown"
@@ -265,7 +339,6 @@ def test_a_challenger_takes_no_part_in_the_factors_of_a_report() -> None:
     levels = {name: own for name, own in combinations().items() if name != one}
     record = planned(whole, levels, SHAPE)
     record.plan["contenders"].append({"name": one})
-    assert design_of(record, names[0]) is None, "of a plan of its own that is a mistake"
     data = {"comparison": {"run": {}}}
     record = replace(record, environment={"challenges": {"challenger": one, "contenders": names[:-1], "data": data}})
     found = compare_run(record)

@@ -79,8 +79,9 @@ def test_tables_of_levels_have_words_resets_and_addresses(tmp_path: Path) -> Non
     assert [factor.name for factor in plan.factors] == ["raid", "cache"], "one contender is no factor"
 
 
-@pytest.mark.parametrize("text", [TWO_BY_TWO, TABLES], ids=["lists", "tables"])
-def test_a_plan_comes_back_by_its_hash(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", range(3), ids=["lists", "tables", "of one"])
+def test_a_plan_comes_back_by_its_hash(number: int, tmp_path: Path) -> None:
+    text = (TWO_BY_TWO, TABLES, OF_ONE)[number]
     path = tmp_path / "p.toml"
     path.write_text(HEAD + text)
     given = read_plan_file(path)
@@ -109,6 +110,48 @@ def test_combinations_may_be_written_one_by_one(tmp_path: Path) -> None:
     assert len(plan.contenders) == 3, "not every combination need be there"
 
 
+OF_ONE = """
+[factors]
+dma = ["on", "off"]
+
+[[contender]]
+name = "qube"
+address = "http://127.0.0.1:1/{dma}"
+factors = ["dma"]
+
+[[contender]]
+name = "plain"
+address = "http://127.0.0.1:2/"
+factors = []
+
+[[contender]]
+name = "other"
+address = "http://127.0.0.1:3/"
+factors = []
+"""
+
+
+def test_a_factor_of_one_contender_of_three(tmp_path: Path) -> None:
+    plan = plan_of(OF_ONE, tmp_path)
+    assert [(c.name, c.levels) for c in plan.contenders] == [
+        ("qube-on", {"dma": "on"}),
+        ("qube-off", {"dma": "off"}),
+        ("plain", {}),
+        ("other", {}),
+    ]
+    assert [(factor.name, factor.levels) for factor in plan.factors] == [("dma", ("on", "off"))], "no factor server"
+
+
+def test_a_factor_of_some_beside_one_of_all(tmp_path: Path) -> None:
+    text = OF_ONE.replace('dma = ["on", "off"]', 'dma = ["on", "off"]\nraid = ["5", "0"]')
+    text = text.replace('["dma"]', '["dma", "raid"]').replace("/{dma}", "/{dma}{raid}", 1)
+    text = text.replace("factors = []", 'factors = ["raid"]', 1).replace("2/", "2/{raid}")
+    plan = plan_of(text, tmp_path)
+    assert [c.name for c in plan.contenders[4:]] == ["plain-5", "plain-0", "other"] and len(plan.contenders) == 7
+    assert plan.contenders[4].levels == {"server": "plain", "raid": "5"} and plan.contenders[6].levels == {}
+    assert plan.factors[0].levels == ("qube", "plain"), "only those that have a factor"
+
+
 ONE = [{"name": "a", "address": "http://{raid}/{cache}"}]
 LEVELS = {"raid": ["0", "5"]}
 
@@ -132,10 +175,15 @@ LEVELS = {"raid": ["0", "5"]}
         (ONE, {f"f{i}": ["0", "1"] for i in range(5)}, "at most 4"),
         (ONE, {"raid": [str(i) for i in range(7)], "cache": [str(i) for i in range(6)]}, "42 contenders, at most 36"),
         (ONE, {"raid": {"0": {"address": "p"}, "5": {}}, "cache": {"1": {"address": "q"}, "2": {}}}, "both"),
-        ([{"name": "a", "levels": {"r": "1"}}, {"name": "b", "levels": {"q": "1"}}], {}, "levels of the same factors"),
-        ([{"name": "a", "levels": {"r": "1"}}, {"name": "b"}], {}, "all have them, or none"),
+        ([{"name": "a", "levels": {"r": "1"}}, {"name": "b", "levels": {"q": "1"}}], {}, "r: 1 is its only level"),
+        ([{"name": "a", "levels": {"r": "1"}}, {"name": "b"}], {}, "give it two levels at least"),
         ([{"name": "a", "levels": {"r": "1"}}, {"name": "b", "levels": {"r": "1"}}], {}, "the same levels"),
         ([{"name": "a", "levels": {"raid": "1"}}], LEVELS, "known are: 0, 5"),
+        ([{"name": "a", "levels": {}}], {}, "or leave it out"),
+        ([{"name": "a", "address": "x", "factors": ["riad"]}], LEVELS, "did you mean 'raid'"),
+        ([{"name": "a", "address": "x", "factors": "raid"}], LEVELS, "write a list of names"),
+        ([{"name": "a", "address": "x", "factors": []}], LEVELS, "no contender has it"),
+        ([{"name": "a", "address": "{raid}", "factors": []}, *ONE], LEVELS, "there is no factor 'raid'"),
         ([{"name": "a", "levels": {"r": "1"}}], LEVELS, "no contender has a level of it"),
     ],
 )

@@ -51,13 +51,13 @@ def test_every_form_tells_the_effects() -> None:
     tables = {block.title: block for block in section_of(report).blocks if isinstance(block, Table)}
     effects = tables["Effects of the factors"]
     assert [row[0] for row in effects.rows] == [
-        "apache ÷ nginx",
-        "raid 0 ÷ raid 5",
-        "server × raid: apache ÷ nginx, raid 0 ÷ raid 5",
+        "effect of server (apache ÷ nginx)",
+        "effect of raid (0 ÷ 5)",
+        "server × raid: server apache ÷ server nginx, raid 0 ÷ raid 5",
     ]
     assert effects.rows[2][3] == "depend on each other"
     where = [(row[0], row[1]) for row in tables["Effects by the other factors"].rows]
-    assert ("raid 0 ÷ raid 5", "apache") in where and len(where) == 4
+    assert ("effect of raid (0 ÷ 5)", "server apache") in where and len(where) == 4
     assert [column.title for column in tables["Effects at each load step (clients)"].columns] == ["Effect", "1", "4"]
 
 
@@ -67,11 +67,13 @@ def test_the_pictures_have_what_the_tables_have() -> None:
     assert set(charts) == {"chart-factors", "chart-factors-1"}
     rows = charts["chart-factors"].spec["datasets"]["rows"]
     assert [(row["effect"], row["contender"], row["shown"]) for row in rows][1:] == [
-        ("raid 0 ÷ raid 5", "main effect", True),
+        ("effect of raid (0 ÷ 5)", "main effect", True),
         ("server × raid", "interaction", True),
     ]
     lines = charts["chart-factors-1"].spec["datasets"]["rows"]
-    assert {(row["contender"], row["level"]) for row in lines} == {(s, r) for s in ("nginx", "apache") for r in "50"}
+    assert {(row["contender"], row["level"]) for row in lines} == {
+        (f"server {s}", r) for s in ("nginx", "apache") for r in "50"
+    }
     assert charts["chart-factors-1"].table.rows[0][1] == "1.00×"
 
 

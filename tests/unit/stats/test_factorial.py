@@ -77,9 +77,7 @@ def test_an_effect_at_one_level_and_two_combinations() -> None:
     half = at_level(main, 0, 1)
     assert half.contexts == 2
     assert value(half, logs) == pytest.approx(np.mean(logs[1, 1] - logs[1, 0]))
-    assert value(between((0, 0), (1, 1), (0, 1), levels, whole), logs) == pytest.approx(
-        np.mean(logs[1, 1] - logs[0, 0])
-    )
+    assert value(between((0, 0), (1, 1), (0, 1), whole), logs) == pytest.approx(np.mean(logs[1, 1] - logs[0, 0]))
     assert np.isnan(block_logs(at_level(main, 0, 7), {}, (1, 2))).all()
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -252,9 +253,21 @@ def _factors(plan: Plan) -> list[str]:
     if not tried:
         return []
     levels = " x ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
-    number, whole = len(plan.contenders), prod(len(factor.levels) for factor in plan.factors)
+    having = [contender for contender in plan.contenders if contender.levels]
+    number, whole = len(having), prod(len(factor.levels) for factor in plan.factors)
     of = f"{number} combinations" if number == whole else f"{number} of {whole} combinations"
-    joint = 2**tried - 1 - tried
+    if without := len(plan.contenders) - number:
+        of += f", and {plural(without, 'contender')} without a level"
+    several = {factor.name for factor in plan.factors if len(factor.levels) > 1}
+    # A contender that has three factors has three pairs of them, and the three together.
+    joint = len(
+        {
+            chosen
+            for contender in having
+            for order in range(2, tried + 1)
+            for chosen in combinations(sorted(several & set(contender.levels)), order)
+        }
+    )
     joined = f" and {plural(joint, 'interaction')} of them" if joint else ""
     effects = f"{plural(tried, 'main effect')}"
     return [f"factors: {levels}: {of}; tells {effects}{joined}, from pairs inside blocks"]
@@ -267,7 +280,7 @@ def _design(plan: Plan) -> Table:
     for column in ("contender", *(factor.name for factor in plan.factors), "address", "reset", *["settings"] * differ):
         table.add_column(Text(column), overflow="fold")
     for contender in plan.contenders:
-        levels = (contender.levels.get(factor.name, "-") for factor in plan.factors)
+        levels = (contender.levels.get(factor.name, "–") for factor in plan.factors)
         own = [client_options_text(part, contender.settings) or "those of the run"] * differ
         cells = (contender.name, *levels, contender.address, contender.reset or "-", *own)
         table.add_row(*(Text(sanitize(cell)) for cell in cells))

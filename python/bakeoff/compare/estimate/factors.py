@@ -37,7 +37,6 @@ from bakeoff.compare.verdict.why_open import without_number
 from bakeoff.plan.model import Plan
 from bakeoff.stats import Contrast, Decision, at_level, between, block_logs, contrasts
 from bakeoff.stats.design.factorial import Cell, Logs
-from bakeoff.store.collections.challenged import challenged
 from bakeoff.store.records.run_records import RunRecord
 
 # Of a plan that somebody else wrote.
@@ -46,62 +45,69 @@ FACTORS_MAX, COMBINATIONS_MAX, TEXT_MAX = 6, 200, 200
 
 @dataclass(frozen=True)
 class Design:
-    """The factors of a run, and its contenders by their place in them: level numbers, 0 for that of the baseline."""
+    """The factors of a run, and its contenders by their place in them: level numbers, 0 for that of the baseline, and
+    one behind the last where a contender has no level. Contenders without any are none of them.
+    """
 
     factors: tuple[FactorLevels, ...]
     cells: Mapping[Cell, str]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each factor has."""
-        return tuple(len(factor.levels) for factor in self.factors)
+        """How many places each factor has: its levels, and one for contenders without where there are any."""
+        return tuple(max(len(f.levels), *(1 + cell[at] for cell in self.cells)) for at, f in enumerate(self.factors))
+
+    @property
+    def planned(self) -> NDArray[np.bool_] | None:
+        """The combinations that were to be, where some have no level of a factor; None where all could be."""
+        if self.shape == tuple(len(factor.levels) for factor in self.factors):
+            return None
+        there = np.zeros(self.shape, dtype=bool)
+        there[tuple(zip(*self.cells, strict=True))] = True
+        return there
 
     def levels(self, cell: Cell) -> dict[str, str]:
         """The levels of a combination in words."""
-        return {factor.name: factor.levels[at] for factor, at in zip(self.factors, cell, strict=True)}
+        places = zip(self.factors, cell, strict=True)
+        return {factor.name: factor.levels[at] for factor, at in places if at < len(factor.levels)}
 
 
 def design_of(run: RunRecord, baseline: str) -> Design | None:
     """The design of a run; None of one without factors, or whose plan has none that can be read. The levels of
-    `baseline` come first. A factor of which only one level is left is none. Who challenges a report that has factors is
-    none of the combinations.
+    `baseline` come first. A factor of which only one level is left is none.
     """
-    read = challenged(run)
-    levels = _levels_of(run.planned, "" if read is None else read.challenger)
+    levels = _levels_of(run.planned)
     names = [contender.name for contender in run.contenders]
-    if baseline not in levels or not set(names) >= set(levels):
+    if not set(names) >= set(levels):
         return None
-    order = _named(run.planned, levels[baseline])
     found = []
-    for name, planned in order.items():
-        own = levels[baseline][name]
-        there = [own, *(level for level in planned if level != own and any(c[name] == level for c in levels.values()))]
+    for name, planned in _known(run.planned).items():
+        own = levels.get(baseline, {}).get(name, "")
+        there = [level for level in planned if any(each.get(name) == level for each in levels.values())]
+        there.sort(key=lambda level, own=own: level != own)  # type: ignore[misc]
         if len(there) > 1:
             found.append(FactorLevels(name, tuple(there)))
     if not found or math.prod(len(factor.levels) for factor in found) > COMBINATIONS_MAX:
         return None
-    cells = {tuple(f.levels.index(own[f.name]) for f in found): name for name, own in levels.items()}
+    cells = {
+        tuple(f.levels.index(own[f.name]) if f.name in own else len(f.levels) for f in found): name
+        for name, own in levels.items()
+    }
     return Design(tuple(found), cells) if len(cells) == len(levels) else None
 
 
-def _levels_of(plan: Plan, but: str) -> dict[str, dict[str, str]]:
-    """The levels of each contender but one: all of the same factors. Empty where that is not so."""
-    found: dict[str, dict[str, str]] = {}
-    for contender in plan.contenders:
-        if contender.name == but:
-            continue
-        levels = contender.levels
-        if not 0 < len(levels) <= FACTORS_MAX or not all(
-            0 < len(one) <= TEXT_MAX for one in (*levels, *levels.values())
-        ):
-            return {}
-        found[contender.name] = levels
-    return found if len({frozenset(levels) for levels in found.values()}) == 1 else {}
+def _levels_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """The levels of each contender that has any, all of them known to the plan. Empty where that is not so."""
+    known = _known(plan)
+    found = {contender.name: contender.levels for contender in plan.contenders if contender.levels}
+    all_known = all(level in known.get(name, ()) for levels in found.values() for name, level in levels.items())
+    short = all(len(one) <= TEXT_MAX for levels in found.values() for one in (*levels, *levels.values()))
+    return found if all_known and short and len(known) <= FACTORS_MAX else {}
 
 
-def _named(plan: Plan, levels: Mapping[str, str]) -> dict[str, list[str]]:
+def _known(plan: Plan) -> dict[str, list[str]]:
     """The factors in the order of the plan, each with its levels in their order."""
-    return {factor.name: list(dict.fromkeys(factor.levels)) for factor in plan.factors if factor.name in levels}
+    return {factor.name: list(dict.fromkeys(factor.levels)) for factor in plan.factors}
 
 
 @dataclass(frozen=True)
@@ -187,7 +193,8 @@ class _Here:
 
     def effects(self, metrics: Sequence[Metric]) -> tuple[Effect, ...]:
         """All effects on `metrics`, which are one family."""
-        planned = contrasts(self.design.shape, self.present)
+        levels = [len(factor.levels) for factor in self.design.factors]
+        planned = contrasts(levels, self.present, self.design.planned)
         found = [self._estimate(contrast, metric) for metric in metrics for contrast in planned]
         both = corrected((each.found.ratio.p_t, each.found.p_equivalence) for each in found)
         family = sum(each.found.ratio.blocks > 0 for each in found)
@@ -203,11 +210,11 @@ class _Here:
         for chosen in product(range(len(one.levels)), range(len(other.levels))):
             levels = (one.levels[chosen[0]], other.levels[chosen[1]])
             if chosen == (0, 0):
-                known = bool(between(chosen, chosen, two, self.design.shape, self.present).contexts)
+                known = bool(between(chosen, chosen, two, self.present).contexts)
                 number, one_to_one = (len(self.cube.blocks), 1.0) if known else (0, math.nan)
                 cells.append(PlaneCell(levels, number, one_to_one, math.nan, math.nan))
                 continue
-            found = self._estimate(between((0, 0), chosen, two, self.design.shape, self.present), metric).found
+            found = self._estimate(between((0, 0), chosen, two, self.present), metric).found
             cells.append(PlaneCell(levels, found.ratio.blocks, found.ratio.ratio, *found.interval))
         return Plane((one.name, other.name), tuple(cells))
 
@@ -273,11 +280,13 @@ class _Here:
         )
 
     def _at(self, e: _Estimate) -> tuple[EffectAt, ...]:
-        """A main effect at each level of each other factor."""
+        """A main effect at each level of each other factor that it was planned at."""
         (this,) = e.contrast.factors
         found = []
         for number, factor in enumerate(self.design.factors):
             for at, level in enumerate(factor.levels if number != this else ()):
+                if not any(cell[number] == at and cell[this] in e.contrast.below for cell in self.design.cells):
+                    continue
                 own = self._estimate(at_level(e.contrast, number, at), e.metric).found
                 found.append(EffectAt(factor.name, level, own.ratio.blocks, own.ratio.ratio, *own.interval))
         return tuple(found)

@@ -47,7 +47,9 @@ class TrialsUnusable(Fact):
 
 @dataclass(frozen=True)
 class Combination:
-    """A contender as a combination of levels; `missing` is why no effect can be estimated from it, if so."""
+    """A contender as a combination of levels of the factors that it has; `missing` is why no effect can be estimated
+    from it, if so.
+    """
 
     contender: str
     levels: dict[str, str]
@@ -173,3 +175,8 @@ class FactorComparison:
     explaining: tuple[Effect, ...]
     planes: tuple[Plane, ...]
     family: int
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a contender among the combinations has no level of a factor."""
+        return any(len(one.levels) < len(self.factors) for one in self.combinations)

@@ -13,8 +13,8 @@
 Each contender that is written is expanded into one for each combination; several of them are a factor of their own,
 `server`. `{raid}` stands for a level, `{raid.disk}` for a word in the table of that level. A table of a level may have
 an address, which replaces the contender's, a reset, which runs before it, and settings of how clients talk with it
-(`settings/client_options.py`), each of which replaces the contender's. Contenders with `levels` of their own are
-combinations already.
+(`settings/client_options.py`), each of which replaces the contender's. A contender with `factors` has those alone, and
+with none it has no level. Contenders with `levels` of their own are combinations already.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ FACTORS_MAX, COMBINATIONS_MAX = 4, 36
 SERVER = "server"
 # The key of a contender, and of a level, that holds a table: how clients talk.
 SETTINGS = "settings"
+# The key of a contender that names the factors which it has.
+OWN = "factors"
 # `{raid}` or `{raid.disk}`, but not the `${raid}` of a shell.
 PLACE = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)(?:\.([A-Za-z0-9_-]+))?\}")
 Table = Mapping[str, Any]
@@ -70,8 +72,9 @@ def expanded(
         return _given(contenders, written, origin)
     if not written or not contenders:
         return [dict(contender) for contender in contenders], ()
-    found = _found(contenders, written, origin)
-    number = prod(len(factor.levels) for factor in found)
+    own = [_own_factors(contender, written, origin) for contender in contenders]
+    found = _found([one for one, has in zip(contenders, own, strict=True) if has], written, origin)
+    number = sum(prod(len(factor.tables) for factor in has) for has in own)
     if number > COMBINATIONS_MAX:
         sizes = " × ".join(f"{len(factor.levels)} of {factor.name}" for factor in found)
         raise PlanError(
@@ -79,9 +82,9 @@ def expanded(
             "use fewer levels, or make two runs"
         )
     made = [
-        _combined(contender, found, written, combination, tuple(places), origin)
-        for contender in contenders
-        for combination in product(*(factor.tables.items() for factor in written))
+        _combined(contender, found, has, combination, tuple(places), origin)
+        for contender, has in zip(contenders, own, strict=True)
+        for combination in product(*(factor.tables.items() for factor in has))
     ]
     _refuse_equal(made, tuple(places), origin)
     return made, found
@@ -145,11 +148,26 @@ def _check_words(table: Table, where: str) -> None:
             raise PlanError(f"{where} {key}: write text or a whole number, which stands for {{NAME.{key}}}")
 
 
+def _own_factors(contender: Table, written: Sequence[_Written], origin: str) -> list[_Written]:
+    """The factors that a contender has: all of them, unless it names some."""
+    names, where = contender.get(OWN), f"{origin} contender {str(contender.get('name'))[:60]} {OWN}".strip()
+    if names is None:
+        return list(written)
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise PlanError(f'{where}: write a list of names, ["cache"], or [] for none')
+    known = [factor.name for factor in written]
+    if unknown := next((name for name in names if name not in known), None):
+        raise PlanError(f"{where}: there is no factor {unknown[:60]!r}: {did_you_mean(unknown, known)}")
+    return [factor for factor in written if factor.name in names]
+
+
 def _found(contenders: Sequence[Table], written: Sequence[_Written], origin: str) -> tuple[Factor, ...]:
-    """The factors of the design: the contenders are the first, where there are several."""
+    """The factors of the design: the contenders that have any are the first, where there are several."""
     for one in written:
         if len(one.tables) < 2:
             raise PlanError(f"{origin} [factors] {one.name}: a factor has two levels at least")
+        if all(one.name not in contender.get(OWN, [one.name]) for contender in contenders):
+            raise PlanError(f"{origin} [factors] {one.name}: no contender has it: name it in the `{OWN}` of one")
     if any(not isinstance(contender.get("name"), str) for contender in contenders):
         raise PlanError(f"{origin}: give each [[contender]] a name")
     found = [Factor(name=one.name, levels=tuple(one.tables)) for one in written]
@@ -181,11 +199,12 @@ def _combined(
     places: tuple[str, ...],
     origin: str,
 ) -> dict[str, Any]:
-    """One contender at one level of each factor."""
+    """One contender at one level of each factor that it has."""
     own = _own_name(contender)
+    contender = {key: value for key, value in contender.items() if key != OWN}
     levels = {factor.name: level for factor, (level, _) in zip(written, combination, strict=True)}
     tables = {factor.name: table for factor, (_, table) in zip(written, combination, strict=True)}
-    if found[0].name == SERVER:
+    if levels and found[0].name == SERVER:
         levels, tables = {SERVER: own, **levels}, {SERVER: {}, **tables}
     where = f"{origin} contender {own[:60]}".strip()
     made: dict[str, Any] = {**contender}
@@ -205,7 +224,7 @@ def _combined(
             made[key] = _filled(made[key], levels, tables, f"{where} {key}", strict=key != "reset")
     if settings := _client_options_of(contender, tables, f"{where} {SETTINGS}"):
         made[SETTINGS] = _filled_all(settings, levels, tables, f"{where} {SETTINGS}")
-    return {**made, "levels": levels}
+    return {**made, "levels": levels} if levels else made
 
 
 def _client_options_of(contender: Table, tables: Mapping[str, Table], where: str) -> Any:
@@ -276,9 +295,9 @@ def _filled(text: str, levels: Mapping[str, str], tables: Mapping[str, Table], w
 
 def _refuse_equal(made: Sequence[Table], places: tuple[str, ...], origin: str) -> None:
     """Two combinations that are one server would be held against each other as two."""
-    for one, other in combinations(made, 2):
+    for one, other in combinations([one for one in made if "levels" in one], 2):
         if all(one.get(key) == other.get(key) for key in (*places, "reset", SETTINGS)):
-            apart = [name for name, level in one["levels"].items() if other["levels"][name] != level]
+            apart = [name for name, level in one["levels"].items() if other["levels"].get(name) != level]
             raise PlanError(
                 f"{origin}: {one['name']} and {other['name']} are the same server: let address, reset or settings say "
                 f"{' or '.join(f'{{{name}}}' for name in apart)}, or give levels a reset, an address or settings of "
@@ -289,19 +308,18 @@ def _refuse_equal(made: Sequence[Table], places: tuple[str, ...], origin: str) -
 def _given(
     contenders: Sequence[Table], written: Sequence[_Written], origin: str
 ) -> tuple[list[dict[str, Any]], tuple[Factor, ...]]:
-    """Contenders that say their levels themselves: not every combination need be there."""
-    names: list[str] = []
+    """Contenders that say their levels themselves: not every combination need be there, and not everyone need have a
+    level of a factor.
+    """
+    having = [contender for contender in contenders if "levels" in contender]
     seen: dict[str, list[str]] = {}
-    for contender in contenders:
+    for contender in having:
         where = f"{origin} contender {str(contender.get('name'))[:60]} levels".strip()
         levels = contender.get("levels")
         if not isinstance(levels, dict) or not levels or not all(isinstance(one, str) for one in levels.values()):
             raise PlanError(
-                f'{where}: write the level of each factor: levels = {{ cache = "on" }}; all have them, or none'
+                f'{where}: write the level of each factor that it has: levels = {{ cache = "on" }}, or leave it out'
             )
-        names = names or [str(name) for name in levels]
-        if set(names) != set(levels):
-            raise PlanError(f"{where}: all contenders have levels of the same factors: {', '.join(names)}")
         for name, level in levels.items():
             if not re.fullmatch(NAME, name) or not re.fullmatch(LEVEL, level):
                 raise PlanError(f"{where}: use letters, digits and . _ + - for factors and levels")
@@ -313,10 +331,17 @@ def _given(
         if unknown := next((level for level in seen[factor.name] if level not in factor.tables), None):
             raise PlanError(f"{origin} [factors] {factor.name}: {did_you_mean(unknown, list(factor.tables))}")
         seen[factor.name] = [level for level in factor.tables if level in seen[factor.name]]
-    ordered = [factor.name for factor in written] + [name for name in names if name not in {f.name for f in written}]
+    for name, levels in seen.items():
+        of = [contender["name"] for contender in having if name in contender["levels"]]
+        if len(levels) < 2 and len(of) < len(contenders):
+            raise PlanError(
+                f"{origin} [factors] {name}: {levels[0]} is its only level, and not all contenders have it: "
+                "give it two levels at least"
+            )
+    ordered = [factor.name for factor in written] + [name for name in seen if name not in {f.name for f in written}]
     if len(ordered) > FACTORS_MAX:
         raise PlanError(f"{origin}: {len(ordered)} factors are too many to separate: at most {FACTORS_MAX}")
-    places = [tuple(contender["levels"][name] for name in ordered) for contender in contenders]
+    places = [tuple(contender["levels"].get(name) for name in ordered) for contender in having]
     if len(set(places)) < len(places):
         raise PlanError(f"{origin}: two contenders have the same levels: they would be one")
     if len(places) > COMBINATIONS_MAX:

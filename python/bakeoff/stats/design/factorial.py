@@ -43,16 +43,23 @@ class Contrast:
     wanted: int
 
 
-def contrasts(levels: Sequence[int], present: NDArray[np.bool_]) -> tuple[Contrast, ...]:
+def contrasts(
+    levels: Sequence[int], present: NDArray[np.bool_], planned: NDArray[np.bool_] | None = None
+) -> tuple[Contrast, ...]:
     """All effects of a design whose factors have so many `levels`, of one factor first; `present`, of shape `levels`,
     says which combinations there are. Every pair of levels is a contrast. Those without any context have no terms.
+
+    Where some combinations have no level of a factor, the shape has one place more for them, behind its levels. No
+    contrast leads there. `planned`, of the same shape, then says which combinations were to be; a contrast of others is
+    left out.
     """
-    return tuple(
-        _contrast(levels, present, factors, *ends)
+    found = (
+        _contrast(present, planned, factors, *ends)
         for order in range(1, len(levels) + 1)
         for factors in combinations(range(len(levels)), order)
         for ends in _pairs([levels[factor] for factor in factors])
     )
+    return tuple(contrast for contrast in found if contrast.wanted)
 
 
 def at_level(contrast: Contrast, factor: int, level: int) -> Contrast:
@@ -66,10 +73,9 @@ def at_level(contrast: Contrast, factor: int, level: int) -> Contrast:
     return replace(contrast, terms=scaled, contexts=contexts)
 
 
-def between(
-    one: Cell, other: Cell, factors: Sequence[int], levels: Sequence[int], present: NDArray[np.bool_]
-) -> Contrast:
+def between(one: Cell, other: Cell, factors: Sequence[int], present: NDArray[np.bool_]) -> Contrast:
     """How two combinations of levels of `factors` differ, as a mean over those of the others that both have."""
+    levels = present.shape
     free = [factor for factor in range(len(levels)) if factor not in factors]
     pairs = []
     for context in product(*(range(levels[factor]) for factor in free)):
@@ -99,14 +105,17 @@ def _pairs(levels: Sequence[int]) -> Iterator[tuple[Cell, Cell]]:
 
 
 def _contrast(
-    levels: Sequence[int], present: NDArray[np.bool_], factors: tuple[int, ...], below: Cell, above: Cell
+    present: NDArray[np.bool_], planned: NDArray[np.bool_] | None, factors: tuple[int, ...], below: Cell, above: Cell
 ) -> Contrast:
+    levels = present.shape
     free = [factor for factor in range(len(levels)) if factor not in factors]
     wanted = 0
     kept: list[list[Term]] = []
     for context in product(*(range(levels[factor]) for factor in free)):
-        wanted += 1
         terms = list(_terms(dict(zip(free, context, strict=True)), factors, below, above))
+        if planned is not None and not all(planned[term.lower] and planned[term.upper] for term in terms):
+            continue
+        wanted += 1
         if all(present[term.lower] and present[term.upper] for term in terms):
             kept.append(terms)
     scaled = tuple(replace(term, weight=term.weight / len(kept)) for terms in kept for term in terms)

@@ -203,7 +203,7 @@ def _effects(effects: Sequence[SuiteEffect]) -> list[Sentence]:
     for effect in effects:
         own.setdefault(title_words(effect), []).append(effect)
     return [
-        Sentence("better", f"{name}: {'; '.join(map(_in_suite, effects))}.")
+        Sentence("better", f"{wording.sentence(name)}: {'; '.join(map(_in_suite, effects))}.")
         for name, effects in own.items()
         if any(effect.kind == "shown" for effect in effects)
     ]

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from bakeoff.compare.collections.campaign_model import CampaignComparison, SuiteResult, SuiteVerdict, compared
 from bakeoff.compare.model.comparison import Comparison
+from bakeoff.plan.design.factors import SERVER
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import headline, place_of_each
 from bakeoff.report.narrate.collections.challenge import challenge_sentences
+from bakeoff.report.narrate.figures.factors import effect_words
 
 MOST = 5
 MOST_PAIRS = 4
@@ -29,11 +31,25 @@ def summary(found: CampaignComparison) -> tuple[str, ...]:
     first = [one.text for one in headline(found) if one.kind == "withheld" and "could not be measured" in one.text]
     lines = [*first, *(one.text for one in challenge_sentences(found)), _order(found)][: MOST - 1]
     suites = [_suite(suite, of, found.verdicts) for suite, of in compared(found.suites) if of.pairs]
-    room = MOST - len(lines)
+    factors = _factors(found)[: max(0, MOST - 1 - len(lines))]
+    room = MOST - len(lines) - len(factors)
     if len(suites) > room:
         left = wording.plural(len(suites) - room + 1, "more suite")
         suites = [*suites[: room - 1], f"{left}: see the table of suites."]
-    return (*lines, *suites)
+    return (*lines, *suites, *factors)
+
+
+def _factors(found: CampaignComparison) -> list[str]:
+    """ "Effect of dma (off ÷ on): web 0.58× (0.57–0.59); files 1.01× (0.99–1.03), equivalent." of settings."""
+    own: dict[str, list[str]] = {}
+    for one in found.effects:
+        if one.is_main and SERVER not in one.factors:
+            interval = wording.interval(one.low, one.high)
+            ending = f", {OPEN[one.kind]}" if one.kind in OPEN else ""
+            ratio = f"{one.suite} {wording.ratio(one.ratio, one.low, one.high)} ({interval}){ending}"
+            own.setdefault(effect_words(one), []).append(ratio)
+    told = [f"{wording.sentence(name)}: {'; '.join(parts)}." for name, parts in own.items()]
+    return [" ".join(told)] if told else []
 
 
 def _order(found: CampaignComparison) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 
 from bakeoff.compare.collections.campaign_model import SuiteEffect
 from bakeoff.compare.limits.capacity_model import CAPACITY
-from bakeoff.compare.model.comparison import Measure
+from bakeoff.compare.model.comparison import Comparison, Measure
 from bakeoff.compare.model.factor import (
     Effect,
     EffectAt,
@@ -31,25 +31,27 @@ NOT_EQUAL = "not equal"
 
 
 def label(factor: str, level: str) -> str:
-    """ "raid 5"; of the contenders themselves their name alone."""
-    return level if factor == SERVER else f"{factor} {level}"
+    """ "raid 5", and "server nginx": a level alone would be taken for a contender."""
+    return f"{factor} {level}"
 
 
 def effect_words(effect: Effect | SuiteEffect) -> str:
-    """ "raid 0 ÷ raid 5"; of interactions "server × raid", with the levels where there are more than two."""
+    """ "effect of raid (0 ÷ 5)"; of interactions "server × raid", with the levels where there are more than two. No
+    pair of contenders is named so.
+    """
     if effect.is_main:
-        return f"{label(effect.factors[0], effect.above[0])} ÷ {label(effect.factors[0], effect.below[0])}"
+        return f"effect of {effect.factors[0]} ({effect.above[0]} ÷ {effect.below[0]})"
     return " × ".join(effect.factors)
 
 
 def levels_words(effect: Effect | SuiteEffect) -> str:
-    """The levels that an interaction holds against each other: "apache ÷ nginx, raid 0 ÷ raid 5"."""
+    """The levels that an interaction holds against each other: "server apache ÷ server nginx, raid 0 ÷ raid 5"."""
     ends = zip(effect.factors, effect.above, effect.below, strict=True)
     return ", ".join(f"{label(factor, above)} ÷ {label(factor, below)}" for factor, above, below in ends)
 
 
 def title_words(effect: Effect | SuiteEffect) -> str:
-    """ "raid 0 ÷ raid 5", "server × raid: apache ÷ nginx, raid 0 ÷ raid 5"."""
+    """ "effect of raid (0 ÷ 5)", "server × raid: server apache ÷ server nginx, raid 0 ÷ raid 5"."""
     return effect_words(effect) if effect.is_main else f"{effect_words(effect)}: {levels_words(effect)}"
 
 
@@ -112,7 +114,8 @@ def not_estimated(found: FactorComparison) -> list[str]:
         f"{one.contender} {sentence(one.missing)}: it is part of no effect." for one in combinations if one.missing
     ]
     known = {tuple(one.levels.values()) for one in combinations}
-    absent = [levels for levels in product(*(factor.levels for factor in factors)) if levels not in known]
+    whole_design = [] if found.is_partial else product(*(factor.levels for factor in factors))
+    absent = [levels for levels in whole_design if levels not in known]
     if absent:
         named = [_combination(factors, levels) for levels in absent[:3]]
         more = [f"{len(absent) - 3} more combinations"] if len(absent) > 3 else []
@@ -139,9 +142,22 @@ def _combination(factors: Sequence[FactorLevels], levels: Sequence[str]) -> str:
 
 def _named(effect: Effect, whole: bool) -> str:
     if effect.is_main:
-        return f"the effect of {effect.factors[0] if whole else effect_words(effect)}"
+        return f"the effect of {effect.factors[0]}" if whole else f"the {effect_words(effect)}"
     levels = "" if whole else f" ({levels_words(effect)})"
     return f"the interaction of {wording.names(list(effect.factors))}{levels}"
+
+
+def without_level(found: Comparison) -> list[str]:
+    """The contenders that have no level of any factor, and take no part in what these do."""
+    named = [] if found.factors is None else [one.contender for one in found.factors.combinations]
+    return [contender.name for contender in found.contenders if named and contender.name not in named]
+
+
+def in_headline(found: Comparison) -> list[Sentence]:
+    """What factors do, where the pairs do not say it all: of one factor that all contenders have they do."""
+    if found.factors is None or (len(found.factors.factors) == 1 and not without_level(found)):
+        return []
+    return factor_sentences(found.factors, found.measures[0], found.run.delta)
 
 
 def factor_sentences(own: FactorComparison, decides: Measure, delta: float) -> list[Sentence]:
@@ -169,7 +185,7 @@ def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delt
     depends = [other for other in others if _joint(found, factor.name, other.name) == "shown"]
     average = "on average " if depends else ""
     if len(factor.levels) == 2:
-        kind, text = _of_two(first[0], metric, delta, average)
+        kind, text = _of_two(first[0], metric, delta, average, _from(found, first[0]))
     else:
         kind, text = _of_more(factor, first, metric, average)
     if kind in ("withheld", "too_few"):
@@ -181,11 +197,24 @@ def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delt
     ) else sentence_text
 
 
-def _of_two(effect: Effect, metric: Measure, delta: float, average: str) -> Said:
+def _from(found: FactorComparison, effect: Effect) -> list[str]:
+    """From whom an effect is estimated: a mean over others, or a pair of contenders by its names."""
+    if effect.contexts > 1:
+        return [f"a mean over {effect.contexts} pairs of contenders"]
+    if not found.is_partial and len(found.factors) > 1:
+        return []
+    ends = [
+        [one.contender for one in found.combinations if one.levels.get(effect.factors[0]) == level and not one.missing]
+        for level in (effect.above[0], effect.below[0])
+    ]
+    return [f"of {ends[0][0]} and {ends[1][0]} alone"] if [len(end) for end in ends] == [1, 1] else []
+
+
+def _of_two(effect: Effect, metric: Measure, delta: float, average: str, whose: Sequence[str]) -> Said:
     """What the second level does against the first, up to its end."""
     factor, verdict = effect.factors[0], effect.verdict
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
-    now, past = (_effect_text(effect, metric, average, is_past) for is_past in (False, True))
+    now, past = (_effect_text(effect, metric, average, whose, is_past) for is_past in (False, True))
     if verdict.kind == "withheld":
         return "withheld", f"Verdict on {factor} withheld, {_decisive(verdict)}: {past}"
     if verdict.kind == "too_few":
@@ -228,12 +257,12 @@ def _what(metric: Measure) -> str:
     return f"the {metric.unit}" if metric.higher_is_better else f"the {metric.short}"
 
 
-def _effect_text(effect: Effect, metric: Measure, average: str, is_past: bool) -> str:
-    """ "raid 0 serves 1.90× the requests/s of raid 5 (95 % interval 1.80–2.00, 8 blocks)"."""
+def _effect_text(effect: Effect, metric: Measure, average: str, whose: Sequence[str], is_past: bool) -> str:
+    """ "raid 0 gives 1.90× the requests/s of raid 5 (95 % interval 1.80–2.00, 8 blocks, a mean over 2 pairs …)"."""
     factor = effect.factors[0]
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
     basis = [] if math.isnan(effect.low) else [f"95 % interval {wording.interval(effect.low, effect.high)}"]
-    basis.append(wording.plural(effect.blocks, "block"))
+    basis += [wording.plural(effect.blocks, "block"), *whose]
     if effect.contexts < effect.contexts_wanted:
         basis.append(f"over {effect.contexts} of {wording.plural(effect.contexts_wanted, 'combination')} of the others")
     end = f"{below} ({', '.join(basis)})"

@@ -20,7 +20,7 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.challenge import with_challenger
 from bakeoff.report.narrate.collections.joined import joined_sentences
 from bakeoff.report.narrate.collections.noise import noise_sentence
-from bakeoff.report.narrate.figures.factors import factor_sentences
+from bakeoff.report.narrate.figures.factors import in_headline
 from bakeoff.report.narrate.figures.objective import objective_sentences
 from bakeoff.report.narrate.figures.time_breakdown import dominant_sentences
 from bakeoff.report.narrate.sentences import Sentence, sentence
@@ -81,9 +81,7 @@ def _result(found: Comparison) -> list[Sentence]:
     if found.ranking:
         outages = {c.name: outages_words(c) for c in contenders}
         first.append(ranking_sentence(found.ranking, pairs, what_decides(found), outages))
-    if found.factors is not None and len(found.factors.factors) > 1:
-        # Of one factor the pairs say it all.
-        first += factor_sentences(found.factors, found.measures[0], info.delta)
+    first += in_headline(found)
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, found)) for pair in leads]
     others = [pair for pair in pairs if pair not in leads]
     crossings = [*(crossover_sentence(pair, what_decides(found)) for pair in leads), other_crossovers(others)]

@@ -21,10 +21,12 @@ from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.factors import (
     effect_words,
     factor_sentences,
+    in_headline,
     label,
     levels_words,
     not_estimated,
     title_words,
+    without_level,
 )
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.qualifications import noted
@@ -53,10 +55,10 @@ def section(context: Context) -> Section | None:
     if found is None:
         return None
     blocks: list[Block] = [Text(_explained(context, found), detail=Detail.COMPARISON)]
+    blocks += _levels(context, found)
     blocks += [Text(text, "warning", detail=Detail.SUMMARY) for text in not_estimated(found)]
     blocks.append(_effects(context, found))
-    if len(found.factors) == 1:
-        # There the headline is of the contenders.
+    if not in_headline(context.comparison):
         whole = context.comparison
         sentences = factor_sentences(found, whole.measures[0], whole.run.delta)
         blocks.append(Bullets(tuple(one.text for one in sentences), Detail.COMPARISON))
@@ -81,13 +83,36 @@ def _unit(context: Context, found: FactorComparison) -> str:
 def _explained(context: Context, found: FactorComparison) -> str:
     info = context.comparison.run
     sizes = " × ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in found.factors)
-    return (
-        f"The {len(found.combinations)} contenders are combinations of {sizes}. An effect is the ratio of two "
-        "contenders that differ in one factor, in the same block, as a mean over the levels of the others. An "
-        "interaction is the ratio of two such effects. Intervals and tests are over blocks (t); the Holm correction "
-        f"counts {wording.plural(found.family, 'effect')}. “The same” means that the whole interval of the interaction "
-        f"lies within ±{wording.percent(info.delta)}. An interaction that is not shown may still exist."
+    number, outside = len(found.combinations), without_level(context.comparison)
+    who = f"{number} of the {number + len(outside)}" if outside else f"The {number}"
+    several = len(found.factors) > 1
+    mean = ", as a mean over the levels of the others. An interaction is the ratio of two such effects" * several
+    text = (
+        f"{who} contenders are combinations of {sizes}. An effect is the ratio of two contenders that differ in one "
+        f"factor, in the same block{mean}. Intervals and tests are over blocks (t); the Holm correction counts "
+        f"{wording.plural(found.family, 'effect')}."
     )
+    if not several:
+        return text
+    return (
+        f"{text} “The same” means that the whole interval of the interaction lies within "
+        f"±{wording.percent(info.delta)}. An interaction that is not shown may still exist."
+    )
+
+
+def _levels(context: Context, found: FactorComparison) -> list[Block]:
+    """Who has which level, where some have none."""
+    outside = without_level(context.comparison)
+    if not outside and not found.is_partial:
+        return []
+    levels = {one.contender: one.levels for one in found.combinations}
+    names = [contender.name for contender in context.comparison.contenders]
+    columns = (Column("Contender", numeric=False), *(Column(factor.name, numeric=False) for factor in found.factors))
+    rows = tuple(
+        (name, *(levels.get(name, {}).get(factor.name, wording.MISSING) for factor in found.factors)) for name in names
+    )
+    note = f"{wording.MISSING}: no level of this factor. The contender takes no part in its effect."
+    return [Table("Levels of the contenders", columns, rows, note, detail=Detail.SUMMARY)]
 
 
 def _effects(context: Context, found: FactorComparison) -> Table:
@@ -97,7 +122,8 @@ def _effects(context: Context, found: FactorComparison) -> Table:
     verdicts = [effect.verdict for effect in found.effects]
     gates = [gate for verdict in verdicts for gate in verdict.reasons if gate not in verdict.decisive]
     note = f"Ratios of {unit} over the load steps, {better}; Holm over {wording.plural(found.family, 'effect')}."
-    note += " × marks interactions: the factor by which one effect is larger at the other level."
+    if len(found.factors) > 1:
+        note += " × marks interactions: the factor by which one effect is larger at the other level."
     if gates:
         note += f" Note: {'; '.join(noted(gates))}."
     return Table("Effects of the factors", COLUMNS, rows, note, folded=len(rows) > 2 * MOST, detail=Detail.SUMMARY)
