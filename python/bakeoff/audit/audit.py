@@ -61,7 +61,8 @@ def audit(
         outcomes = tuple(_without_repetition(_all(tables, given)))
         names = list(dict.fromkeys(table.contender for table in tables))
         outcomes += (*own, *check_claims(claims(names), tables))
-    return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for file in files for row in file.rows))
+    rows = [row for file in files for row in (*file.rows, *file.summaries)]
+    return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for row in rows))
 
 
 def _all(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:

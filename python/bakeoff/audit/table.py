@@ -143,7 +143,8 @@ class Column:
 class Table:
     """What one file has of one contender and one `part` of the work ("" for all of it).
 
-    `exact` tables are printed by a program that calculates columns from each other, so that they must fit.
+    `exact` tables are printed by a program that calculates columns from each other, so that they must fit. `summaries`
+    are the rows of the contender, of all parts, that were calculated from others.
     """
 
     file: str
@@ -154,6 +155,7 @@ class Table:
     exact: bool = False
     stated: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+    summaries: tuple[ForeignRow, ...] = ()
 
     @property
     def measured(self) -> tuple[Column, ...]:
@@ -203,7 +205,8 @@ def tables_of(foreign: ForeignTable, exact: bool = False) -> Iterator[Table]:
             name: Column(name, tuple(row.values.get(name) for row in rows), False, *_bins(foreign.format, name))
             for name in values
         }
-        yield Table(foreign.path, contender, part, tuple(rows), columns, exact, foreign.stated, foreign.lines)
+        own = tuple(row for row in foreign.summaries if row.contender == contender)
+        yield Table(foreign.path, contender, part, tuple(rows), columns, exact, foreign.stated, foreign.lines, own)
 
 
 # How coarse percentiles of a format are: as a share, and in seconds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from bakeoff.audit.checks import command, copies, counts, curve, laws, load_law, order, parts, speeds
+from bakeoff.audit.checks import command, copies, counts, curve, laws, load_law, order, parts, speeds, summaries
 from bakeoff.audit.finding import Outcome
 from bakeoff.audit.given import Given
 from bakeoff.audit.table import Table
@@ -23,5 +23,6 @@ TABLE_CHECKS: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
 # Of all tables together.
 CROSS_TABLE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
     parts.check,
+    summaries.check,
     copies.check_tables,
 )

@@ -71,6 +71,16 @@ _PERCENTILES = (
     re.compile(rf"(?:latency |response time )?p ?{_SHARE}(?: latency| response time)?"),
     re.compile(rf"{_SHARE} ?(?:%|(?:st|nd|rd|th)? ?(?:percentile|pctl))(?: latency| response time)?"),
 )
+# What a row of figures calculated from the others is called: a sum, a mean, or either.
+Summary = Literal["sum", "mean", "overall"]
+SUMMARIES: dict[Summary, tuple[str, ...]] = {
+    "sum": ("total", "totals", "grand total", "sum", "gesamt", "insgesamt", "summe", "somme", "totale", "suma"),
+    "mean": (
+        "average", "averages", "avg", "avg.", "mean", "arithmetic mean", "geometric mean", "geomean", "geo mean",
+        "harmonic mean", "durchschnitt", "mittel", "mittelwert", "moyenne", "media", "promedio",
+    ),
+    "overall": ("overall", "all", "alle"),
+}  # fmt: skip
 Role = Literal["contender", "part", "repeat", "load", "metric", "name"]
 
 
@@ -105,6 +115,12 @@ def metric_of_quantity(unit: Unit) -> str:
     """What a number in a unit is of, where nothing else says: rate, throughput, response time."""
     names = {"bytes/s": THROUGHPUT, "operations/s": RATE, "time": "response time", "share": "share", "bytes": BYTES}
     return names.get(unit.quantity, "value")
+
+
+def summary_of(label: str) -> Summary | None:
+    """What the figures of a row are of those of the others, by its label; None for a row that was measured."""
+    words = plain(label)
+    return next((kind for kind, names in SUMMARIES.items() if words in names), None)
 
 
 def way_of(metric: str, unit: Unit) -> Better | None:

@@ -100,7 +100,8 @@ class ForeignTable:
     """One file. `format` is the importer's name of it, `tool` the tool's own with its version.
     `began` is an ISO moment. `stated` is what the file says of the way of measuring,
     `lines` in which line each of that stands. `better` says which way of a metric is good where its quantity does not.
-    `missing` names what runs of Bakeoff have and this file does not state.
+    `missing` names what runs of Bakeoff have and this file does not state. `summaries` are rows that were calculated
+    from the others, and not measured: their part is their label (`Total`).
     """
 
     format: str
@@ -112,6 +113,7 @@ class ForeignTable:
     better: Mapping[str, Better] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     path: str = ""
+    summaries: tuple[ForeignRow, ...] = ()
 
     def totals(self) -> tuple[ForeignRow, ...]:
         """The rows of all work, without those of its parts."""

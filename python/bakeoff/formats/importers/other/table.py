@@ -21,6 +21,7 @@ from bakeoff.formats.foreign.headings import (
     metric_of,
     metric_of_quantity,
     role_of,
+    summary_of,
     way_of,
 )
 from bakeoff.formats.foreign.printed import BLANKS, Marks, Printed, marks_of, printed
@@ -72,6 +73,7 @@ def read(source: Source, options: Options) -> ForeignTable:
     grid = grid_of(source)
     title, header, body = _parts(grid)
     marks = _marks(body, options)
+    body, calculated = _measured(body)
     table = _roles(source, header, body, title, options, marks)
     better = {column.metric: way for column in table.columns if (way := _way(header, column, options)) is not None}
     rows = tuple(row for line in body for row in _rows(table, line, marks, options))
@@ -79,12 +81,18 @@ def read(source: Source, options: Options) -> ForeignTable:
         raise refuse(header.line, "no row below this heading holds a number: give the table with its results")
     number = f"decimal {'comma' if marks.decimal == ',' else 'point'}"
     thousands = {"": "none", ",": "comma", ".": "point"}.get(marks.thousands, "a blank or mark")
+    labelled = replace(table, loads={}, part=0)
+    summaries = tuple(row for line in calculated for row in _rows(labelled, line, marks, options))
     stated = {"written as": grid.kind, "numbers": f"{number}, between thousands: {thousands}"}
     if title:
         stated["title"] = title[:500]
+    if calculated:
+        stated["calculated rows"] = ", ".join(f"{line.cell(0)} (line {line.line})" for line in calculated[:20])
     for place, note in enumerate(grid.notes):
         stated[f"note {place + 1}"] = note
-    return ForeignTable("table", "a table", rows, stated=stated, better=better, missing=_missing(table))
+    return ForeignTable(
+        "table", "a table", rows, stated=stated, better=better, missing=_missing(table), summaries=summaries
+    )
 
 
 def _parts(grid: Grid) -> tuple[str, GridRow, Sequence[GridRow]]:
@@ -97,6 +105,13 @@ def _parts(grid: Grid) -> tuple[str, GridRow, Sequence[GridRow]]:
             return " ".join(titles), row, grid.rows[place + 1 :]
         titles.append(next(cell for cell in row.cells if cell))
     raise PlanError("no row has two cells: a table has loads in its first column and results in the next")
+
+
+def _measured(body: Sequence[GridRow]) -> tuple[Sequence[GridRow], Sequence[GridRow]]:
+    """The rows that were measured, and those that were calculated from them, as `Total`."""
+    calculated = [row for row in body if summary_of(row.cell(0)) is not None]
+    measured = [row for row in body if summary_of(row.cell(0)) is None]
+    return (measured, calculated) if len(measured) > 1 else (body, [])
 
 
 def _marks(body: Iterable[GridRow], options: Options) -> Marks:

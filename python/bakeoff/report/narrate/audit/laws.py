@@ -97,6 +97,18 @@ LAWS: Mapping[str, LawWords] = {
     "shares": LawWords(
         "shares add up to 100 %", "shares of all parts", "a share that was altered", "Shares of all parts are 100 %."
     ),
+    "totals": LawWords(
+        "totals of rows",
+        "a row `Total`, `Sum`, `Overall`",
+        "a total, or a row of it, that was altered",
+        "The total is the sum of its rows.",
+    ),
+    "averages": LawWords(
+        "means of rows",
+        "a row `Average`, `Mean`",
+        "a mean beyond its rows, or that is none of them",
+        "It is no arithmetic, geometric or harmonic mean of its rows.",
+    ),
     "claims": LawWords("claims calculated again", "two contenders, and a text", "percentages that no reading gives"),
 }
 
