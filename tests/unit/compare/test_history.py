@@ -16,6 +16,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.report.collections.history import compose
 from bakeoff.report.narrate.collections.history import cause_sentence, change_sentence, summary
 from bakeoff.report.renderers import renderer
+from bakeoff.store.records.marks import BEHIND_SCHEDULE
 from bakeoff.store.records.run_records import RunRecord
 from bakeoff.store.sqlite.read import read_run
 from tests.stored_runs.files import unpack
@@ -100,6 +101,41 @@ def test_at_a_rate_the_response_time_is_what_is_followed() -> None:
     runs = [at_rates(one) for one in nights([])]
     (plan,) = found_in(runs).plans
     assert plan.title.startswith("99th percentile of response time") and not plan.higher_is_better
+
+
+def test_late_starts_leave_a_run_out_of_the_metrics_that_they_are_in() -> None:
+    """A response time begins at the planned start, a service time when the operation is sent."""
+    runs = [at_rates(one) for one in nights([])]
+    runs[3] = replace(runs[3], trials=tuple(replace(t, marks=(*t.marks, BEHIND_SCHEDULE)) for t in runs[3].trials))
+    for metric, is_out in (("p99", True), ("service_p99", False)):
+        (plan,) = found_in(runs, metric).plans
+        assert all(isinstance(one.points[3].left_out, GatesClosed) == is_out for one in plan.levels), metric
+
+
+@pytest.mark.parametrize(
+    ("changed", "factors", "worse"),
+    [
+        (range(7, RUNS), {"slow": 0.8}, {("apache", ""), ("apache", "nginx")}),
+        (range(7, RUNS), {"slow": 1.25}, set()),
+        (range(7, RUNS), {"fast": 1.25}, set()),
+        (range(7, RUNS), {"fast": 0.7, "slow": 0.7}, set()),
+        (range(5), {"slow": 0.7}, set()),
+        ((), {}, set()),
+    ],
+)
+def test_the_last_change_for_the_worse_is_that_of_a_contender(
+    changed: Sequence[int], factors: dict[str, float], worse: set[tuple[str, str]]
+) -> None:
+    (plan,) = found_in(nights(changed, **factors)).plans
+    assert {(one.contender, one.baseline) for one in plan.worse()} == worse
+
+
+def test_a_build_server_learns_of_a_change_for_the_worse_where_it_asks(tmp_path: Path) -> None:
+    for one in nights(range(8, RUNS), slow=0.7):
+        stored(one, tmp_path / one.path)
+    words = ["history", str(tmp_path)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert CliRunner().invoke(app, [*words, "--fail-on-change"]).exit_code == 1
 
 
 def test_another_length_is_another_plan_and_copies_count_once() -> None:

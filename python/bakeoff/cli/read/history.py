@@ -34,6 +34,9 @@ def history(
     force: PageForceOption = False,
     details: Annotated[bool, typer.Option("--details", help="Show every run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    fail_on_change: Annotated[
+        bool, typer.Option("--fail-on-change", help="Exit 1 where the last change is for the worse.")
+    ] = False,
 ) -> None:
     """Show runs of one plan over time, and where a level changed.
 
@@ -42,7 +45,11 @@ def history(
     Runs with the same suite, load and settings belong to one plan, whichever machine or build they are of. A run
     whose verdict would be withheld, or with a forfeited trial, is shown and makes no level.
 
-    Exit codes: 0 shown, whether or not a level changed; 2 refused, in one sentence.
+    With --fail-on-change a build server learns of a contender whose last change is for the worse: of its level, or of
+    its ratio to the baseline. A change that all contenders share is the machine's and does not count.
+
+    Exit codes: 0 shown, whether or not a level changed; 1 with --fail-on-change, the last change is for the worse;
+    2 refused, in one sentence.
     """
     given = paths or [Path()]
     if output is not None:
@@ -70,3 +77,5 @@ def history(
     if output is not None:
         write_page(page, output, force)
         typer.echo(f"Page: {output}", err=as_json)
+    if fail_on_change and any(plan.worse() for plan in found.plans):
+        raise typer.Exit(1)

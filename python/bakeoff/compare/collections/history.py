@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.collections.history_model import (
+    NEAR_RUNS,
     CopiedRun,
     GatesClosed,
     History,
@@ -47,8 +48,8 @@ from bakeoff.store.sqlite.canonical import to_json
 from bakeoff.store.sqlite.read import read_run
 
 Floats = NDArray[np.float64]
-# Two changes this many runs apart, by factors no further apart than this share of their logarithm, are one.
-NEAR_RUNS, ALIKE = 1, 0.5
+# Near changes by factors no further apart than this share of their logarithm are one.
+ALIKE = 0.5
 # Of each change so many differences of the runs are named.
 MOST_DIFFERENCES = 8
 
@@ -111,7 +112,7 @@ def _measured(run: RunRecord, key: str | None, known: set[str]) -> _Measured | N
     metric = metrics[0] if key is None else next((each for each in metrics if each.key == key), None)
     if metric is None:
         return None
-    judge = subject.shape.judge(subject, metric)
+    judge = replace(subject.shape.judge(subject, metric), metric=metric.key)
     levels = levels_of(judge.cube, replace(metric, paired=None))
     if levels is None:
         return None

@@ -9,6 +9,9 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.pair import Gate
 from bakeoff.load.load_step import LoadStep
 
+# Changes so many runs apart may be one.
+NEAR_RUNS = 1
+
 
 @dataclass(frozen=True)
 class TrialsLost(Fact):
@@ -140,6 +143,19 @@ class PlanHistory:
     levels: tuple[Series, ...]
     ratios: tuple[Series, ...]
     differences: dict[int, tuple[FileDifference, ...]]
+
+    def worse(self) -> tuple[Series, ...]:
+        """The series whose last change is for the worse. A change that all contenders share is the machine's, and a
+        ratio also falls where its baseline rises.
+        """
+        rises = [(one.contender, change.run) for one in self.levels for change in one.changes if change.is_better]
+
+        def is_of_baseline(one: Series, run: int) -> bool:
+            return any(name == one.baseline and abs(at - run) <= NEAR_RUNS for name, at in rises)
+
+        last = [(one, one.changes[-1]) for one in (*self.levels, *self.ratios) if one.changes]
+        bad = [(one, change) for one, change in last if not (change.is_better or change.is_shared)]
+        return tuple(one for one, change in bad if not is_of_baseline(one, change.run))
 
 
 @dataclass(frozen=True)
