@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.audit.audit import audit
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import BakeoffError, PlanError
+from bakeoff.formats.exporters import EXPORTERS
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.importers import FORMATS, importer, sniffed
 from bakeoff.formats.importers.as_run.write import Given, write_import
 from bakeoff.formats.importers.base import Options
+from bakeoff.load.load_step import Clients
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.sqlite.read import read_run
+from tests.unit.compare.synthetic import change, run
 from tests.unit.importers.reading import table_of
 
 SAMPLES = Path(__file__).parents[2] / "data/foreign"
@@ -101,6 +105,18 @@ KNOWN: dict[str, tuple[str, str, str, dict[str, float]]] = {
         "4 clients, 1 in flight, block size 1MiB",
         {"rate": 1000, "throughput": 1000 * 2**20, "mean": 0.0039, "duration": 1.024},
     ),
+    "elbencho.json": (
+        "elbencho",
+        "read",
+        "4 clients, 1 in flight, block size 1MiB",
+        {"rate": 1000, "throughput": 1000 * 2**20, "mean": 0.0039, "duration": 1.024, "bytes": 2**30},
+    ),
+    "prometheus.txt": (
+        "prometheus",
+        "",
+        "8 clients",
+        {"requests": 12000, "errors": 0, "bytes in": 12288000, "p50": 0.0061, "p99": 0.0188, "mean": 0.0065},
+    ),
     "vdbench.html": ("vdbench", "rd1", "2 clients, block size 4KiB", {"rate": 2600, "throughput": 10.16 * 2**20}),
     "phoronix.xml": ("phoronix", "Timed build", "", {"result in Seconds": 61.4}),
     "postal.txt": ("postal", "", "", {"operations": 1200, "rate": 20, "bytes out": 9600 * 1024}),
@@ -167,8 +183,8 @@ def test_iozones_blocks_and_throughput_mode_are_read() -> None:
 def test_rates_of_other_tools_are_not_said_to_leave_failures_out(tmp_path: Path) -> None:
     table = read(SAMPLES / "wrk-errors.txt")
     write_import(tmp_path / "x.bakeoff", [Given("a", SAMPLES / "wrk-errors.txt", table), Given("b", SAMPLES, table)])
-    run = read_run(tmp_path / "x.bakeoff")
-    page = render_html(compose(run, compare_run(run)))
+    record = read_run(tmp_path / "x.bakeoff")
+    page = render_html(compose(record, compare_run(record)))
     assert "Its rate may count failed operations" in page and "exclude failed operations" not in page
     assert "planned trials ran" not in page and "all 2 imported samples count" in page
 
@@ -196,9 +212,9 @@ def test_parts_of_iometer_are_there_to_be_added_up_and_are_compared_with_nothing
 def test_every_file_becomes_a_run(path: Path, tmp_path: Path) -> None:
     table = read(path)
     write_import(tmp_path / "x.bakeoff", [Given("a", path, table), Given("b", path, table)])
-    run = read_run(tmp_path / "x.bakeoff")
-    assert run.imported_from == table.tool and run.trials
-    assert len(run.contenders) == 2
+    record = read_run(tmp_path / "x.bakeoff")
+    assert record.imported_from == table.tool and record.trials
+    assert len(record.contenders) == 2
 
 
 def damaged(chance: random.Random, data: bytes) -> bytes:
@@ -288,3 +304,52 @@ def test_a_long_log_is_read_in_bounded_memory(tmp_path: Path) -> None:
         tracemalloc.stop()
         assert table.rows[0].values["operations"].value == lines
     assert peaks[1] < 1.5 * peaks[0] < 30e6
+
+
+def test_bakeoffs_own_openmetrics_come_back_as_they_were() -> None:
+    record = change(run(), "apache", 8, (1,), state="failed", reason="refused")
+    text = EXPORTERS["openmetrics"].content(record)
+    found = table_of("prometheus", text)
+    ok = [trial for trial in record.trials if trial.state == "ok"]
+    assert len(found.rows) == len(ok) == len(record.trials) - 1
+    by_place = {(row.contender, row.load["clients"].value): [] for row in found.rows}
+    for row in found.rows:
+        by_place[row.contender, row.load["clients"].value].append(row.values["rate"].value)
+    for (contender, clients), rates in by_place.items():
+        wanted = [t.operations_per_s for t in ok if (t.contender, t.load_step) == (contender, Clients(int(clients)))]
+        assert sorted(rates) == pytest.approx(sorted(wanted), rel=1e-6)
+    assert not audit([found]).impossible
+
+
+def test_of_prometheus_text_a_histogram_gives_a_mean_and_no_percentile() -> None:
+    apache = next(row for row in read(SAMPLES / "prometheus.txt").rows if row.contender == "apache")
+    found = {name: value.value for name, value in apache.values.items()}
+    assert found == pytest.approx({"requests": 9000, "errors": 3, "bytes in": 9216000, "mean": 0.009})
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("http_requests_total{server=nginx} 1", "its labels are not"),
+        ("http_requests_total 1 2 3 4", "a sample was expected"),
+        ("http_requests_total many", "no value of a sample"),
+        ("http_requests_total -3", "less than nothing"),
+    ],
+)
+def test_a_line_of_prometheus_text_that_cannot_be_told_is_named(line: str, what: str) -> None:
+    with pytest.raises(PlanError, match=f"line 2: .*{what}"):
+        table_of("prometheus", f"# TYPE http_requests_total counter\n{line}\n")
+
+
+def test_labels_are_read_as_they_were_written_and_nan_is_no_value() -> None:
+    text = '# TYPE requests_total counter\nrequests_total{server="a\\"b,}"} 5\nrequests_total{server="c"} NaN\n'
+    assert [(row.contender, row.values["requests"].value) for row in table_of("prometheus", text).rows] == [
+        ('a"b,}', 5)
+    ]
+
+
+def test_an_old_workbook_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    source = Source(tmp_path / "old.xls")
+    with pytest.raises(PlanError, match=r"\(\.xls\): save it as \.xlsx or CSV"):
+        importer(sniffed(source)).read(source, Options())

@@ -115,15 +115,17 @@ class Source:
             raise PlanError(f"it cannot be read ({error.strerror}): check the path") from None
 
 
-def parsed_json(text: str) -> Any:
-    """The value of a JSON text. Raises PlanError with the line at fault, also for more parts than any result has."""
+def parsed_json(text: str, line: int = 1) -> Any:
+    """The value of a JSON text that begins on a line of a file. Raises PlanError with the line at fault, also for more
+    parts than any result has.
+    """
     if text.count(",") + text.count("[") + text.count("{") > MOST_JSON_PARTS:
         raise PlanError(f"it has more than {MOST_JSON_PARTS:,} values: is it the result of one run?")
     try:
         return json.loads(text, parse_int=_whole, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         cut = " (it ends there: is all of it there?)" if error.pos >= len(text.rstrip()) else ""
-        raise refused(error.lineno, f"it is not JSON: {error.msg}{cut}") from None
+        raise refused(line + error.lineno - 1, f"it is not JSON: {error.msg}{cut}") from None
     except RecursionError:
         raise PlanError("its JSON is nested too deep: it is the result of no tool") from None
 

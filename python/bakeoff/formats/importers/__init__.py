@@ -21,7 +21,7 @@ ROOMS = {
         "iozone": "what IOzone prints: its matrix (-a; -s and -r), blocks for spreadsheets (-R), throughput mode (-t)",
         "fio": "fio's JSON and JSON+",
         "iometer": "Iometer's results.csv, of 1.1 and of 2003 to 2006",
-        "elbencho": "elbencho's CSV (--csvfile)",
+        "elbencho": "elbencho's CSV (--csvfile) and JSON (--jsonfile)",
         "vdbench": "vdbench's flatfile.html",
         "dbench": "what dbench prints",
     },
@@ -43,6 +43,7 @@ ROOMS = {
     },
     "other": {
         "hdr": "percentiles of HdrHistogram, and its logs",
+        "prometheus": "Prometheus text and OpenMetrics of a finished run, Bakeoff's own among them",
         "phoronix": "Phoronix Test Suite's composite.xml",
         "table": "plain tables: CSV, TSV, Markdown or .xlsx, one column or one file a contender",
     },

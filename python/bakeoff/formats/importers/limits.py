@@ -2,9 +2,7 @@
 
 NOT_READ = {
     "JMeter's XML": "have it save CSV",
-    "elbencho's JSON": "use `--csvfile`",
     "spreadsheets of the old sort (`.xls`)": "save them as `.xlsx` or CSV",
-    "Prometheus text": "type its figures into a table",
 }
 TABLES = (
     "The first column holds loads: clients, rates, block sizes, anything that `--rows` names. Where it holds text "

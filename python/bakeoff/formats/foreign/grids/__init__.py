@@ -19,7 +19,8 @@ def is_workbook(source: Source) -> bool:
 
 def is_grid(source: Source) -> bool:
     """Whether a file can be read as a table."""
-    return is_workbook(source) or (source.is_text and is_table_text(source.head))
+    old = source.raw_head.startswith(OLD_WORKBOOK)  # known, to be refused by name
+    return old or is_workbook(source) or (source.is_text and is_table_text(source.head))
 
 
 def grid_of(source: Source) -> Grid:

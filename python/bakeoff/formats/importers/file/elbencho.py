@@ -1,14 +1,16 @@
-"""elbencho's CSV file (--csvfile). Figures are those of the last thread to finish, which had all of the work."""
+"""elbencho's CSV file (--csvfile), and its JSON file (--jsonfile) with an object a line. Figures are those of the last
+thread to finish, which had all of the work.
+"""
 
 from __future__ import annotations
 
 from bakeoff.formats.foreign import table
-from bakeoff.formats.foreign.making import RowMaker, value_of
+from bakeoff.formats.foreign.making import RowMaker, inner, value_of
 from bakeoff.formats.foreign.printed import Printed
 from bakeoff.formats.foreign.sizes import binary_size
-from bakeoff.formats.foreign.source import Source
+from bakeoff.formats.foreign.source import Source, parsed_json
 from bakeoff.formats.foreign.table import ForeignTable, ForeignValue
-from bakeoff.formats.foreign.units import BYTES, COUNT, MIB_PER_S, MS, US, Unit
+from bakeoff.formats.foreign.units import BYTES, BYTES_PER_S, COUNT, MIB_PER_S, MS, US, Unit
 from bakeoff.formats.importers.base import Options, refuse
 from bakeoff.formats.importers.columns import fill, heading_and_lines, places
 
@@ -25,12 +27,63 @@ STATED = ("version", "command", "direct io", "random", "path type", "paths", "ho
 MISSING = ("how many operations failed", "percentiles")
 
 
+# In JSON every number is text.
+JSON_FIGURES = (
+    (table.RATE, ("iops",), Unit("IOPS", "operations/s")),
+    ("entries", ("entries/s",), Unit("entries/s", "operations/s")),
+    (table.THROUGHPUT, ("bytes/s",), BYTES_PER_S),
+    (table.BYTES, ("bytes",), BYTES),
+    (table.DURATION, ("elapsed_time_ms",), MS),
+    (table.MINIMUM, ("latency", "IO", "min_us"), US),
+    (table.MEAN, ("latency", "IO", "avg_us"), US),
+    (table.MAXIMUM, ("latency", "IO", "max_us"), US),
+)
+JSON_STATED = ("version", "command", "direct_io", "random_offsets", "path_type", "paths", "hosts", "files", "file_size")
+
+
 def sniff(source: Source) -> bool:
     first = source.head.split("\n", 1)[0].lower()
+    if first.startswith("{"):
+        return '"phase_type"' in first and '"last_done"' in first
     return first.startswith("iso date") and "operation" in first and "mib/s" in first
 
 
 def read(source: Source, options: Options) -> ForeignTable:
+    """Lines of either form."""
+    return _read_json(source) if source.head.lstrip().startswith("{") else _read_csv(source)
+
+
+def _read_json(source: Source) -> ForeignTable:
+    rows, stated = [], dict[str, str]()
+    for number, text in source.lines():
+        if not text.strip():
+            continue
+        found = parsed_json(text, number)
+        config, last = inner(found, "config"), inner(found, "last_done")
+        row = RowMaker(number, part=str(inner({"": found}, "").get("phase_type", ""))[:60].lower())
+        for metric, path, unit in JSON_FIGURES:
+            row.of_text(metric, inner(last, *path[:-1]).get(path[-1]), unit, number)
+        _load(row, config.get("threads"), config.get("io_depth"), config.get("block_size"), number)
+        if row.values:
+            rows.append(row.made())
+        stated |= {name.replace("_", " "): str(config[name])[:300] for name in JSON_STATED if name in config}
+    if not rows:
+        raise refuse(1, "no line is an object whose `last_done` holds figures")
+    return ForeignTable("elbencho", "elbencho", tuple(rows), stated=stated, missing=MISSING)
+
+
+def _load(row: RowMaker, threads: object, depth: object, size: object, line: int) -> None:
+    """The load, as far as it is stated by whole numbers."""
+    for name, told in ((table.CLIENTS, threads), (table.DEPTH, depth)):
+        text = str(told)
+        if text.isascii() and text.isdigit() and int(text[:9]):
+            row.load[name] = value_of(text, COUNT, line, name, rounding="exact")
+    found = binary_size(str(size))
+    if found:
+        row.load[table.BLOCK_SIZE] = ForeignValue(Printed(str(found), found, found, found), BYTES, line)
+
+
+def _read_csv(source: Source) -> ForeignTable:
     heading, lines = heading_and_lines(source)
     where = places(heading.cells)
     if "operation" not in where or not lines:
@@ -39,13 +92,9 @@ def read(source: Source, options: Options) -> ForeignTable:
     for line in lines:
         row = RowMaker(line.line, part=line.cell(where["operation"])[:60].lower())
         fill(row, line, where, FIGURES)
-        for name, key in ((table.CLIENTS, "threads"), (table.DEPTH, "io depth")):
-            text = line.cell(where[key]) if key in where else ""
-            if text.isdigit() and int(text[:9]):
-                row.load[name] = value_of(text, COUNT, line.line, key, rounding="exact")
-        size = binary_size(line.cell(where["block size"])) if "block size" in where else None
-        if size:
-            row.load[table.BLOCK_SIZE] = ForeignValue(Printed(str(size), size, size, size), BYTES, line.line)
+        told = (line.cell(where[key]) if key in where else "" for key in ("threads", "io depth", "block size"))
+        threads, depth, size = told
+        _load(row, threads, depth, size, line.line)
         if row.values:
             rows.append(row.made())
         stated |= {name: line.cell(where[name])[:300] for name in STATED if name in where and line.cell(where[name])}
