@@ -27,6 +27,8 @@ What programs can read. A value that is not available is `null`; numbers are nev
   --json-schema` prints its JSON Schema, which is [`compare.schema.json`](compare.schema.json).
 * [`bakeoff show RUN --json`](#bakeoff-show---json): one object, `schema` is `{SHOW}`. `bakeoff show --json-schema`
   prints its JSON Schema, which is [`show.schema.json`](show.schema.json).
+* `bakeoff audit --json` and `bakeoff history --json`: one object each. `--json-schema` prints its JSON Schema, which is
+  [`audit.schema.json`](audit.schema.json) or [`history.schema.json`](history.schema.json).
 * [`bakeoff doctor --json`](#bakeoff-doctor---json): one object, `schema` is `{DOCTOR}`.
 """
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from scripts.reference import (
     audits_page,
@@ -15,6 +16,8 @@ from scripts.reference import (
 )
 
 from bakeoff.formats.exporters import document_model
+from bakeoff.report.audit import schema as audit_schema
+from bakeoff.report.collections import history_schema
 from bakeoff.report.narrate import json_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +36,13 @@ def readme() -> str:
     return before + COSTS[0] + costs_table.text() + COSTS[1] + after
 
 
+SCHEMAS = {"show": document_model, "compare": json_schema, "audit": audit_schema, "history": history_schema}
+
+
+def _schema(made: dict[str, Any]) -> str:
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Every page as it must be now."""
     return {
@@ -40,8 +50,7 @@ def pages() -> dict[str, str]:
         "settings.md": MADE + settings_page.text(),
         "run-file.md": MADE + run_file_page.text(),
         "json.md": MADE + json_page.text(),
-        "show.schema.json": json.dumps(document_model.json_schema(), indent=2, ensure_ascii=False) + "\n",
-        "compare.schema.json": json.dumps(json_schema.json_schema(), indent=2, ensure_ascii=False) + "\n",
+        **{f"{verb}.schema.json": _schema(made.json_schema()) for verb, made in SCHEMAS.items()},
         "csv.md": MADE + csv_page.text(),
         "audits.md": MADE + audits_page.text(),
         "formats.md": MADE + formats_page.text(),

@@ -12,12 +12,13 @@ from scripts.reference.pages import FOLDER, README, pages, readme
 
 from bakeoff.cli.verbs import VERBS
 
+SCHEMAS = [f"{verb}.schema.json" for verb in ("show", "compare", "audit", "history")]
 BIN = Path(sys.executable).parent
 
 
 @pytest.mark.parametrize(
     "name",
-    ["commands.md", "settings.md", "run-file.md", "json.md", "csv.md", "show.schema.json", "compare.schema.json"],
+    ["commands.md", "settings.md", "run-file.md", "json.md", "csv.md", "audits.md", "formats.md", *SCHEMAS],
 )
 def test_the_reference_is_what_the_code_makes_of_it(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == pages()[name], f"docs/reference/{name}: run `make docs`"
@@ -29,7 +30,7 @@ def test_the_costs_in_readme_are_what_the_code_makes_of_them() -> None:
 
 def test_no_page_is_made_that_no_test_holds() -> None:
     made = {path.name for path in FOLDER.glob("*.md") if "Made by `make docs`" in path.read_text(encoding="utf-8")}
-    assert made | {"show.schema.json", "compare.schema.json"} == set(pages())
+    assert made | set(SCHEMAS) == set(pages())
 
 
 def test_links_within_a_page_lead_somewhere() -> None:

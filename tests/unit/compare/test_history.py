@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
@@ -14,6 +15,8 @@ from bakeoff.compare.collections.history import history_of
 from bakeoff.compare.collections.history_model import CopiedRun, GatesClosed, History, TrialsLost
 from bakeoff.core.errors import PlanError
 from bakeoff.report.collections.history import compose
+from bakeoff.report.collections.history_document import document
+from bakeoff.report.collections.history_schema import json_schema
 from bakeoff.report.narrate.collections.history import cause_sentence, change_sentence, summary
 from bakeoff.report.renderers import renderer
 from bakeoff.store.records.marks import BEHIND_SCHEDULE
@@ -190,3 +193,15 @@ def test_a_capacity_of_wrong_answers_makes_no_level(tmp_path: Path) -> None:
     (plan,) = found_in([replace(honest, trials=wrong)]).plans
     outs = {one.contender: one.points[0].left_out for one in plan.levels}
     assert isinstance(outs["fast"], GatesClosed) and outs["slow"] is None
+
+
+def test_its_json_fits_the_schema() -> None:
+    runs = nights(range(7, RUNS), slow=0.8)
+    runs[2] = replace(
+        runs[2], trials=tuple(replace(t, errors={"wrong_body": t.operations // 5}) for t in runs[2].trials)
+    )
+    found = json.loads(
+        json.dumps(document(found_in([*runs, replace(runs[4], path=Path("copy.bakeoff"))])), allow_nan=False)
+    )
+    Draft202012Validator(json_schema()).validate(found)
+    assert found["left_out"] and any(one["changes"] for one in found["plans"][0]["levels"])

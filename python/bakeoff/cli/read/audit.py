@@ -36,13 +36,13 @@ def register(app: typer.Typer) -> None:
 
 def audit(
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="FILE...|RUN.bakeoff...",
             help="What a tool has printed, a table that you typed (CSV, TSV, Markdown, .xlsx), or a run file.",
             autocompletion=any_files,
         ),
-    ],
+    ] = None,
     link_speed: Annotated[
         str | None,
         typer.Option(metavar="SPEED", help="Speed of the network: 1Gbit/s. Only a cache explains more."),
@@ -97,6 +97,9 @@ def audit(
     force: PageForceOption = False,
     details: Annotated[bool, typer.Option("--details", help="Show every finding, however many.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole audit as JSON.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--json-schema", help="Print the JSON Schema of that instead; needs no file.")
+    ] = False,
 ) -> None:
     """Find what cannot be true in results of others.
 
@@ -108,6 +111,13 @@ def audit(
 
     Exit codes: 0 nothing is impossible; 1 something is; 2 refused, in one sentence.
     """
+    if schema:
+        from bakeoff.report.audit.schema import json_schema
+
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
+    if not files:
+        raise PlanError("name a file of results: bakeoff audit table.csv")
     given = _given(link_speed, bus_speed, memory_speed, memory)
     if output is not None:
         from bakeoff.cli.read.report import check_target

@@ -34,6 +34,9 @@ def history(
     force: PageForceOption = False,
     details: Annotated[bool, typer.Option("--details", help="Show every run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--json-schema", help="Print the JSON Schema of that instead; needs no run file.")
+    ] = False,
     fail_on_change: Annotated[
         bool, typer.Option("--fail-on-change", help="Exit 1 where the last change is for the worse.")
     ] = False,
@@ -51,6 +54,11 @@ def history(
     Exit codes: 0 shown, whether or not a level changed; 1 with --fail-on-change, the last change is for the worse;
     2 refused, in one sentence.
     """
+    if schema:
+        from bakeoff.report.collections.history_schema import json_schema
+
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
     given = paths or [Path()]
     if output is not None:
         from bakeoff.cli.read.report import check_target

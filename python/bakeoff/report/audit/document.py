@@ -12,10 +12,13 @@ from bakeoff.compare.model.fact import Fact
 from bakeoff.report.narrate.audit.findings import finding_text
 from bakeoff.report.narrate.sentences import sentence
 
+SCHEMA = "bakeoff-audit/1"
+
 
 def document(audit: Audit) -> dict[str, Any]:
     """Files, findings and checks. Infinite bounds are null."""
     return {
+        "schema": SCHEMA,
         "files": [{"path": file.path, "format": file.format, "rows": len(file.rows)} for file in audit.files],
         "numbers": audit.numbers,
         "comparisons": audit.checked,

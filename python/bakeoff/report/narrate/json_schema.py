@@ -58,10 +58,31 @@ IN_ROWS = (CellRatio, CellLevel)
 def json_schema() -> Schema:
     """The whole schema, draft 2020-12. A figure that is not available is null."""
     parts: dict[str, Schema] = {}
-    _object(Comparison, parts)
+    object_of(Comparison, parts)
     root = parts.pop(Comparison.__name__)
     root["properties"]["schema"] = {"const": SCHEMA}
     return {"$schema": DIALECT, "$id": SCHEMA, **root, "$defs": parts}
+
+
+def whole(name: str, properties: Mapping[str, Schema], parts: Mapping[str, Schema]) -> Schema:
+    """The schema of a document with these properties and its name under `schema`."""
+    root = exactly({"schema": {"const": name}, **properties})
+    return {"$schema": DIALECT, "$id": name, **root, "$defs": dict(parts)}
+
+
+def exactly(properties: Mapping[str, Schema]) -> Schema:
+    """An object that has all of these and nothing else."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def list_of(items: Schema) -> Schema:
+    """A list of these."""
+    return {"type": "array", "items": items}
 
 
 def keys_of(made: Any) -> list[tuple[str, Any]]:
@@ -102,7 +123,7 @@ def leaves(hint: Any) -> list[Any]:
     return [leaf for part in inner for leaf in leaves(part)] if inner else [hint]
 
 
-def _object(made: Any, parts: dict[str, Schema]) -> Schema:
+def object_of(made: Any, parts: dict[str, Schema]) -> Schema:
     """A reference to the schema of a dataclass, which is among `parts` then."""
     reference = {"$ref": f"#/$defs/{made.__name__}"}
     if made.__name__ in parts:
@@ -175,5 +196,5 @@ def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
     if hint is Fact:
         return FACT
     if dataclasses.is_dataclass(hint):
-        return _object(hint, parts)
+        return object_of(hint, parts)
     return SIMPLE.get(hint, {})
