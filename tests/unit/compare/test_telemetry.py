@@ -10,7 +10,7 @@ from bakeoff.compare.resources import telemetry_limits as limits
 from bakeoff.compare.resources.telemetry_cost import CPU
 from bakeoff.compare.resources.telemetry_window import growth, is_whole, level
 from bakeoff.load.load_step import Clients
-from bakeoff.report.blocks.tree import Table
+from bakeoff.report.blocks.tree import Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.telemetry import WORDS, way
@@ -92,6 +92,38 @@ def test_processor_time_for_the_same_work_is_compared_and_told_in_the_headline()
     # The same from the other side.
     other = compare_run(watched({"nginx": 50e-6, "apache": 70e-6}), baseline="apache")
     assert any(text.startswith("apache needs 1.40×") for text in headline_of(other))
+
+
+@pytest.mark.parametrize("pages", [None, 0.0, 5.0])
+def test_a_machine_that_swapped_is_named_with_its_windows(pages: float | None) -> None:
+    """In one trial of apache alone, 5 pages a second back and 2 written, outside the window more; unknown is not 0."""
+    made = watched({"nginx": 50e-6, "apache": 50e-6})
+    chosen = next(trial for trial in made.trials if trial.contender == "apache")
+    for trial in made.trials if pages is not None else ():
+        read = pages if trial is chosen else 0.0
+        swap = {"swapped_in_pages": (9.0, *(read,) * 4, 9.0), "swapped_out_pages": (0.0, *(0.4 * read,) * 4, 0.0)}
+        swap["major_faults"] = (0.0, *(3.0,) * 4, 0.0)
+        mine, other = trial.telemetry
+        other = other.model_copy(update={"series": {**other.series, **swap}})
+        trials = tuple(replace(one, telemetry=(mine, other)) if one.id == trial.id else one for one in made.trials)
+        made = replace(made, trials=trials)
+    found = compare_run(made)
+    assert found.resources is not None
+    sections = compose(made, found).sections
+    texts = [block.text for section in sections for block in section.blocks if isinstance(block, Text)]
+    said = [text for text in texts if " swapped in " in text]
+    use = next(use for use in found.resources.uses if (use.contender, use.load_step) == ("apache", chosen.load_step))
+    if not pages:
+        assert found.resources.swapped == () and not said
+        assert math.isnan(use.major_faults_per_s) if pages is None else use.swapped_pages_per_s == 0.0
+        return
+    (one,) = found.resources.swapped
+    assert (one.contender, one.trials, one.of, one.in_pages, one.out_pages) == ("apache", 1, 32, 20.0, pytest.approx(8))
+    assert use.swapped_pages_per_s == pytest.approx(7.0 / 8) and use.major_faults_per_s == pytest.approx(3.0)
+    assert said == [
+        "The machine of apache swapped in the windows of 1 of 32 trials (20 pages read back, 8 written). "
+        "A machine that swaps measures its disk."
+    ]
 
 
 def test_without_a_difference_nothing_is_said_first() -> None:

@@ -18,6 +18,7 @@ TEXTS = {
     "diskstats": "   8       0 sda 10 0 16 0 20 0 32 0 0 1500 0 0 0 0 0\n   8       1 sda1 9 0 9 0 9 0 9 0 0 9 0\n"
     " 253       0 dm-0 9 0 9 0 9 0 9 0 0 9 0\n 259 0 nvme0n1 1 0 2 0 3 0 4 0 0 500 0 0 0 0\n",
     "dev": "Inter-|   Receive |  Transmit\n face |bytes packets\n  eth0: 1000 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0\n",
+    "vmstat": "nr_free_pages 5\npgmajfault 11\npswpin 3\npswpout 4\npgfault x\n",
     "snmp": "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm RetransSegs InErrs\nTcp: 1 42 0\n",
     "netstat": "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 0 7 9\nIpExt: A\nIpExt: 1\n",
     "psi_cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\nfull avg10=0.00 total=9\n",
@@ -35,6 +36,7 @@ node_disk_io_time_seconds_total{device="sda"} 1.5
 node_disk_io_time_seconds_total{device="sda1"} 9
 node_network_receive_bytes_total{device="eth0"} 1e+03
 node_netstat_TcpExt_ListenOverflows 7
+node_vmstat_pswpout 4
 node_pressure_io_waiting_seconds_total 0.5
 node_memory_MemTotal_bytes 1.024e+06
 node_memory_MemAvailable_bytes 409600
@@ -54,6 +56,7 @@ def test_every_file_is_read_as_it_is_laid_out() -> None:
         "disk/nvme0n1/reads": 1, "disk/nvme0n1/writes": 3, "disk/nvme0n1/read_bytes": 1024,
         "disk/nvme0n1/written_bytes": 2048, "disk/nvme0n1/busy_s": 0.5, "net/eth0/in_bytes": 1000,
         "net/eth0/out_bytes": 2000, "net/eth0/in_packets": 10, "net/eth0/out_packets": 20, "tcp_retransmits": 42,
+        "major_faults": 11, "swapped_in_pages": 3, "swapped_out_pages": 4,
         "listen_overflows": 7, "listen_drops": 9, "psi_cpu_s": 2.5, "psi_io_s": 0.5,
     }  # fmt: skip
     assert found.gauges == {"run_queue": 2, "blocked": 2, "memory_used_bytes": 600 * 1024}
@@ -72,7 +75,7 @@ def test_a_node_exporter_tells_the_same() -> None:
     found = exporter.machine(samples(NODE))
     assert found.counters == {
         "cpu_idle_s": 40.0, "cpu_user_s": 1.2, "cpu_system_s": 0.3, "disk/sda/busy_s": 1.5, "net/eth0/in_bytes": 1000,
-        "listen_overflows": 7, "psi_io_s": 0.5,
+        "listen_overflows": 7, "psi_io_s": 0.5, "swapped_out_pages": 4,
     }  # fmt: skip
     assert found.gauges == {"run_queue": 2, "memory_used_bytes": 614_400}
     assert found.facts == {"processors": 2, "memory_bytes": 1_024_000, "host": "far"}

@@ -21,6 +21,7 @@ from bakeoff.compare.resources.telemetry_model import (
     NoProcessorTime,
     Resources,
     ResourceUse,
+    Swapped,
     WatchedContender,
 )
 from bakeoff.compare.resources.telemetry_processors import busiest_processor, each_processor
@@ -44,6 +45,7 @@ from bakeoff.telemetry.names import CPU as STATES
 from bakeoff.telemetry.names import PRESSURE
 
 ALL = tuple(f"cpu_{state}_s" for state in STATES)
+SWAP = ("swapped_in_pages", "swapped_out_pages")
 KINDS_OF_GAPS = 3
 # Links above others, which count what goes through them, too: bonds, bridges, VLANs.
 ABOVE = re.compile(r"(?:bond|team|br|docker|podman|virbr|lxcbr|lxdbr|cni|vlan)[\d-].*")
@@ -74,9 +76,28 @@ def resources_of(run: RunRecord, cube: Cube) -> Resources | None:
         limits=tuple(limit for each in watched if (limit := _limits(each, uses)) is not None),
         processors=tuple(one for each in watched if (one := _busiest_one(each, uses)) is not None),
         pressure_missing=tuple(name for name in cube.contenders if name in known and _without_pressure(cube, name)),
+        swapped=_swapped(run, [name for name in cube.contenders if name in known]),
         generator_cpu_s=math.fsum(cost.cpu_s for cost in looked),
         generator_samples=sum(cost.samples for cost in looked),
     )
+
+
+def _swapped(run: RunRecord, names: Sequence[str]) -> tuple[Swapped, ...]:
+    """Whose machines swapped in a window: of the contenders, and last of what sent the load."""
+    seen: dict[str, list[Telemetry]] = {
+        name: [one for trial in run.trials if trial.contender == name and (one := of_contender(trial)) is not None]
+        for name in names
+    }
+    seen[""] = [one for trial in run.trials for one in of_generators(trial)]
+    found = []
+    for name, windows in seen.items():
+        pages = [(growth(one, SWAP[:1]), growth(one, SWAP[1:])) for one in windows]
+        known = [(read, written) for read, written in pages if math.isfinite(read + written)]
+        trials = sum(read + written > 0.0 for read, written in known)
+        if trials:
+            sums = [math.fsum(each) for each in zip(*known, strict=True)]
+            found.append(Swapped(name, trials, len(known), *sums))
+    return tuple(found)
 
 
 def _trials(cube: Cube, name: str, load_step: LoadStep) -> list[TrialRecord]:
@@ -154,6 +175,8 @@ def _use(cube: Cube, name: str, load_step: LoadStep, scope: str) -> ResourceUse:
         pressure_cpu=pressure["psi_cpu_s"],
         pressure_memory=pressure["psi_memory_s"],
         pressure_io=pressure["psi_io_s"],
+        major_faults_per_s=mean(lambda each: per_s(each, ("major_faults",))),
+        swapped_pages_per_s=mean(lambda each: per_s(each, SWAP)),
         overflows=mean(lambda each: growth(each, ("listen_overflows",))),
         retransmits=mean(lambda each: growth(each, ("tcp_retransmits",))),
         bound=_outside(trials),

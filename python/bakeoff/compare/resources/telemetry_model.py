@@ -102,6 +102,8 @@ class ResourceUse:
     pressure_cpu: float
     pressure_memory: float
     pressure_io: float
+    major_faults_per_s: float
+    swapped_pages_per_s: float
     overflows: float
     retransmits: float
     bound: str
@@ -144,6 +146,19 @@ class BusiestProcessor:
 
 
 @dataclass(frozen=True)
+class Swapped:
+    """The machine of a contender, or that which sent load (`contender` is empty), read pages back from swap, or wrote
+    them, in the windows of so many `trials` of those seen.
+    """
+
+    contender: str
+    trials: int
+    of: int
+    in_pages: float
+    out_pages: float
+
+
+@dataclass(frozen=True)
 class Resources:
     """All of it; `limits` says for each contender what was at its limit at which load step, `processors` how busy the
     busiest one was.
@@ -155,5 +170,6 @@ class Resources:
     limits: tuple[LimitsSeen, ...]
     processors: tuple[BusiestProcessor, ...]
     pressure_missing: tuple[str, ...]
+    swapped: tuple[Swapped, ...]
     generator_cpu_s: float
     generator_samples: int

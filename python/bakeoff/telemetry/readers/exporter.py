@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bakeoff.telemetry.readers.exposition import Sample, samples
-from bakeoff.telemetry.readers.proc_text import LARGEST, MOST_PARTS, NAME, NO_DISK, number
+from bakeoff.telemetry.readers.proc_text import LARGEST, MOST_PARTS, NAME, NO_DISK, PAGING, number
 from bakeoff.telemetry.readers.processors import spent_of, worked_of
 from bakeoff.telemetry.reading import Reading, SampleError
 
@@ -25,6 +25,7 @@ COUNTERS = {
     "node_netstat_Tcp_RetransSegs": "tcp_retransmits",
     "node_netstat_TcpExt_ListenOverflows": "listen_overflows",
     "node_netstat_TcpExt_ListenDrops": "listen_drops",
+    **{f"node_vmstat_{name}": series for name, series in PAGING.items()},
     "node_pressure_cpu_waiting_seconds_total": "psi_cpu_s",
     "node_pressure_memory_waiting_seconds_total": "psi_memory_s",
     "node_pressure_io_waiting_seconds_total": "psi_io_s",

@@ -29,11 +29,14 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,31}")
 _CPU_COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _PROCESSOR = re.compile(r"cpu(\d{1,9})")
 
+PAGING = {"pgmajfault": "major_faults", "pswpin": "swapped_in_pages", "pswpout": "swapped_out_pages"}
+
 FILES = {
     "stat": "/proc/stat",
     "meminfo": "/proc/meminfo",
     "diskstats": "/proc/diskstats",
     "dev": "/proc/net/dev",
+    "vmstat": "/proc/vmstat",
     "snmp": "/proc/net/snmp",
     "netstat": "/proc/net/netstat",
     "psi_cpu": "/proc/pressure/cpu",
@@ -48,6 +51,7 @@ def machine(texts: Mapping[str, str]) -> Reading:
     reading = Reading()
     _stat(texts.get("stat", ""), reading)
     _memory(texts.get("meminfo", ""), reading)
+    _paging(texts.get("vmstat", ""), reading)
     _disks(texts.get("diskstats", ""), reading)
     _links(texts.get("dev", ""), reading)
     _tcp(texts.get("snmp", ""), texts.get("netstat", ""), reading)
@@ -114,6 +118,12 @@ def _memory(text: str, reading: Reading) -> None:
         reading.facts["memory_bytes"] = total
         if available is not None:
             reading.gauges["memory_used_bytes"] = max(0, total - available)
+
+
+def _paging(text: str, reading: Reading) -> None:
+    for words in lines_of(text):
+        if len(words) == 2 and words[0] in PAGING and (value := number(words[1])) is not None:
+            reading.counters[PAGING[words[0]]] = value
 
 
 def _disks(text: str, reading: Reading) -> None:

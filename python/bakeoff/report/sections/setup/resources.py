@@ -11,6 +11,7 @@ from bakeoff.compare.resources.telemetry_model import (
     MemoryPerConnection,
     Resources,
     ResourceUse,
+    Swapped,
     WatchedContender,
 )
 from bakeoff.core.units import format_size
@@ -51,9 +52,12 @@ NOTE = (
 def section(context: Context) -> Section | None:
     """Sentences, charts of processors and disks over the load steps, the table, and what watching took."""
     found = context.comparison.resources
-    if found is None or not found.watched:
+    if found is None:
         return None
-    blocks: list[Block] = [*_limits(found), *_ratios(context), *_unavailable(context, found)]
+    swapped: list[Block] = [_swapped(one) for one in found.swapped]
+    if not found.watched:
+        return Section("Resources", tuple(swapped)) if swapped else None
+    blocks = [*swapped, *_limits(found), *_ratios(context), *_unavailable(context, found)]
     if found.uses:
         blocks += [
             _states(context, found),
@@ -64,6 +68,14 @@ def section(context: Context) -> Section | None:
     blocks += [Text(_memory(each)) for each in found.memory]
     blocks += [_watching(found), *_gaps(found)]
     return Section("Resources", tuple(blocks))
+
+
+def _swapped(one: Swapped) -> Text:
+    whose = f"The machine of {one.contender}" if one.contender else "A machine that sent load"
+    pages = f"{one.in_pages:,.0f} pages read back, {one.out_pages:,.0f} written"
+    windows = f"the windows of {one.trials} of {wording.plural(one.of, 'trial')}"
+    text = f"{whose} swapped in {windows} ({pages}). A machine that swaps measures its disk."
+    return Text(text, "warning", detail=Detail.COMPARISON)
 
 
 def _limits(found: Resources) -> list[Block]:
@@ -232,7 +244,7 @@ def _disk(use: ResourceUse | None) -> str:
 SERVER_COLUMNS = (f"CPU s for {PER:,}", "95 % interval", "own CPUs", "CPUs %", "busiest CPU %", "memory", "limit")
 MACHINE_COLUMNS = (
     "run queue", "disk %", "disk MB/s", "network MB/s", "link %", "CPU pressure %", "memory pressure %",
-    "disk pressure %", "overflows", "sent again",
+    "disk pressure %", "major faults/s", "swapped pages/s", "overflows", "sent again",
 )  # fmt: skip
 
 
@@ -284,6 +296,8 @@ def _around(use: ResourceUse) -> tuple[str, ...]:
         _share(use.pressure_cpu),
         _share(use.pressure_memory),
         _share(use.pressure_io),
+        _figure(use.major_faults_per_s, 3),
+        _figure(use.swapped_pages_per_s, 3),
         _figure(use.overflows, 3),
         _figure(use.retransmits, 3),
     )
