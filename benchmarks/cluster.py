@@ -26,7 +26,7 @@ from bakeoff.agents.remote.relay import WIDTH
 from bakeoff.agents.result import Outcome
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.load.load_step import Clients
-from bakeoff.run.fleet.multi_agent_trial import FOLDED_POLL_S, POLL_S, Part, Together
+from bakeoff.run.fleet.multi_agent_trial import FOLDED_POLL_S, POLL_S, AgentPart, Together
 
 LOOK_S = 0.2
 SETTLE_S = 2.0
@@ -70,7 +70,7 @@ class Carried:
 class Listening(Together):
     """Agents whose trial goes on already: nothing is begun, and a thread for each asks how far it is."""
 
-    def _carry_out(self, part: Part) -> None:
+    def _carry_out(self, part: AgentPart) -> None:
         assert isinstance(part.agent, RemoteAgent)
         session = RemoteSession(part.agent, TRIAL)
         self._tell(part, session=session, armed=True)
@@ -84,7 +84,7 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
     with fleet(count, WIDTH if tree else None, 2, length_s, count > MOST_WITHOUT) as lines:
         agents = agents_of(lines, count, WIDTH if tree else None)
         whole = spec(count)
-        parts = [Part(agent, Slice(index=n, of=count), whole, 1) for n, agent in enumerate(agents)]
+        parts = [AgentPart(agent, Slice(index=n, of=count), whole, 1) for n, agent in enumerate(agents)]
         session = Listening(parts, whole)
         session.begin()
         until = time.monotonic() + length_s
@@ -116,7 +116,7 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
     return observed
 
 
-def _lost(parts: Sequence[Part]) -> int:
+def _lost(parts: Sequence[AgentPart]) -> int:
     return sum(bool(part.lost) for part in parts)
 
 

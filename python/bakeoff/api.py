@@ -271,12 +271,12 @@ def opened(
     return OpenCampaign(folder)
 
 
-def _floors(paths: Sequence[Path], aa: AaRuns, held: CampaignFolder | None = None) -> Mapping[str, NoiseFloor]:
+def _floors(paths: Sequence[Path], aa: AaRuns, embedded: CampaignFolder | None = None) -> Mapping[str, NoiseFloor]:
     """The noise floors to quote, by suite or under THE_RUN."""
     if aa is None:
-        return noise_for(paths, None, held)
+        return noise_for(paths, None, embedded)
     named = [Path(each) for each in ([aa] if isinstance(aa, str | os.PathLike) else aa)]
-    return noise_for(paths, named, held) if named else {}
+    return noise_for(paths, named, embedded) if named else {}
 
 
 def _check_table(name: str) -> None:

@@ -31,24 +31,24 @@ class Quoted:
 
 
 def noise_for(
-    paths: Sequence[Path], named: Sequence[Path] | None = None, held: CampaignFolder | None = None
+    paths: Sequence[Path], named: Sequence[Path] | None = None, embedded: CampaignFolder | None = None
 ) -> dict[str, NoiseFloor]:
     """The noise floors to quote by the names of runs in their collection: of run files, or of a campaign, which a
-    report may have `held` without its folder. Raises PlanError for a named file that is no A/A run, or not of what is
+    report has `embedded`. Raises PlanError for a named file that is no A/A run, or not of what is
     compared.
     """
-    return {name: found.floor for name, found in floors_for(paths, named, held).items()}
+    return {name: found.floor for name, found in floors_for(paths, named, embedded).items()}
 
 
 def floors_for(
-    paths: Sequence[Path], named: Sequence[Path] | None = None, held: CampaignFolder | None = None
+    paths: Sequence[Path], named: Sequence[Path] | None = None, embedded: CampaignFolder | None = None
 ) -> dict[str, Quoted]:
     """The same, with their files."""
-    if held is not None or len(paths) > 1 or campaign_of(paths) is not None:
+    if embedded is not None or len(paths) > 1 or campaign_of(paths) is not None:
         newest = [] if named else _near(paths)
         if not named and not newest:
             return {}
-        folder = held or _folder_of(paths)
+        folder = embedded or _folder_of(paths)
         if folder is not None:
             return _named_for(folder, named) if named else _quotable(newest, folder.runs)
     if not named:

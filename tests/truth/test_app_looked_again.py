@@ -110,4 +110,4 @@ def test_what_was_lost_reaches_the_headline(target: MakeTarget, tmp_path: Path) 
     assert headline_of(compared)[0].startswith("b is disqualified, it did not keep its data: of ")
     assert compared.pairs[0].primary.verdict.winner != "b"
     report = compose(run, compared)
-    assert any(section.id == "kept" for section in report.sections)
+    assert any(section.id == "read_back" for section in report.sections)

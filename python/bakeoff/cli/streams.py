@@ -34,7 +34,7 @@ class OutputError(BakeoffError):
     """What was to be printed could not be written."""
 
 
-class Checked:
+class CheckedStream:
     """A stream that fails with a sentence; a reader who has gone stays a BrokenPipeError."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -93,7 +93,7 @@ def mend_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):  # not the interpreter's own stream
             stream.reconfigure(errors="bakeoff")  # type: ignore[union-attr]
-    sys.stdout = SanitizedStream(Checked(sys.stdout))
+    sys.stdout = SanitizedStream(CheckedStream(sys.stdout))
     sys.stderr = SanitizedStream(SteadyStream(sys.stderr))
 
 

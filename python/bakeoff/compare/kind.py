@@ -8,7 +8,7 @@ from bakeoff.compare.cube.cell_form import CellForm
 from bakeoff.compare.cube.cube import Cube
 from bakeoff.compare.cube.forfeits import ENOUGH
 from bakeoff.compare.estimate.exploratory import ratios_of_operations
-from bakeoff.compare.failures.faults import ANSWERS, RECORDS, Source
+from bakeoff.compare.failures.faults import ANSWERS, RECORDS, FaultSource
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.time_breakdown import STEPS, step_times
@@ -21,7 +21,7 @@ from bakeoff.compare.validity.audits import LittlesLaw
 from bakeoff.kinds import load
 from bakeoff.plan.model import Plan
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
-from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.served import WorkPart, parts_of
 from bakeoff.store.records.trial_parts import Summary
 
 
@@ -40,7 +40,7 @@ class ComparePart:
     work: str = "operations"
     iterations: str = ""
     responds: str = ""
-    faults: Sequence[Source] = (RECORDS, ANSWERS)
+    faults: Sequence[FaultSource] = (RECORDS, ANSWERS)
     wrong: Sequence[str] = ("wrong_status", "protocol")
     enough: int = ENOUGH
     cells: CellForm | None = None
@@ -72,7 +72,7 @@ class ComparePart:
         """The metrics of `run`, the primary one first; `general` are `rates`, throughput and response times."""
         return general
 
-    def parts(self, trial: TrialRecord) -> Iterable[Part]:
+    def parts(self, trial: TrialRecord) -> Iterable[WorkPart]:
         """The parts of its work, to each of which the error budget applies."""
         return parts_of(trial)
 

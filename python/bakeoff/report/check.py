@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
-from bakeoff.compare.limits.check_model import Check, Checked, CheckedObjective, Outcome
+from bakeoff.compare.limits.check_model import Check, CheckedObjective, LimitCheck, Outcome
 from bakeoff.compare.model.comparison import Comparison
 from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks.tree import Block, Bullets, Chart, Column, Report, Section, Severity, SeverityText, Table
@@ -94,7 +94,7 @@ def _seconds(length_s: float) -> str:
     return f"{length_s:.3f}"
 
 
-def _case(each: Checked | CheckedObjective, baseline: str) -> str:
+def _case(each: LimitCheck | CheckedObjective, baseline: str) -> str:
     if isinstance(each, CheckedObjective):
         return f"{each.contender} meets {each.objective}"
     return f"{each.contender} against {baseline}: {each.title}, at most {wording.percent(each.most)} worse"
@@ -104,7 +104,7 @@ def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
     """Markdown that fits a comment on a change: the outcome, and of the report what decides, without its charts, which
     would be files beside it. What is too long is left to the report.
     """
-    tables = ([_objectives(check)] if check.held else []) + ([_table(check)] if check.checked else [])
+    tables = ([_objectives(check)] if check.objectives else []) + ([_table(check)] if check.checked else [])
     table = Section("What was checked", (*tables, *_notes(check)), "check")
     sentences = check_sentences(check)
     whole = brief(compose(run, found, detail=Detail.COMPARISON))
@@ -137,7 +137,8 @@ def _without_charts(section: Section) -> tuple[Block, ...]:
 def _objectives(check: Check) -> Table:
     columns = (Column("Contender", False), Column("Objective", False), Column("Outcome", False))
     rows = tuple(
-        (each.contender, each.objective, SeverityText(each.outcome, SEVERITIES[each.outcome])) for each in check.held
+        (each.contender, each.objective, SeverityText(each.outcome, SEVERITIES[each.outcome]))
+        for each in check.objectives
     )
     return Table("Objective", columns, rows)
 
@@ -172,7 +173,7 @@ def _notes(check: Check) -> tuple[Block, ...]:
     return (Bullets(notes),) if notes else ()
 
 
-def _fault(each: Checked | CheckedObjective) -> str:
+def _fault(each: LimitCheck | CheckedObjective) -> str:
     return {"pass": "", "worse": "failure", "missed": "failure"}.get(each.outcome, "error")
 
 

@@ -69,8 +69,8 @@ def start_run(
             with RunWriter.create(path, _header(plan, fleet, prepared, more), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
-                kept = ResultSpool(read_run(path), fleet, False)
-                trials = Trials(plan, prepared, specs, fleet, writer, observer, stop, kept, prompts)
+                spool = ResultSpool(read_run(path), fleet, False)
+                trials = Trials(plan, prepared, specs, fleet, writer, observer, stop, spool, prompts)
                 trials.tell([*_missing(absent), *warnings, *run_shape(plan).notes(plan, path), *prepared.notes])
                 trials.calibrate()
                 todo = _until(order, until_block)
@@ -126,9 +126,9 @@ def resume_run(
             left = read_run(path).pending
             todo = [trial for trial in planned(path) if trial in left or trial.order in repeats]
             whole, todo = len(todo), _until(todo, until_block)
-            kept = ResultSpool(run, fleet, True)
+            spool = ResultSpool(run, fleet, True)
             trials = Trials(
-                plan, prepared, specs, fleet, writer, observer, stop, kept, prompts, asked.retry_failed, absent
+                plan, prepared, specs, fleet, writer, observer, stop, spool, prompts, asked.retry_failed, absent
             )
             # In a campaign the next block of a suite is what comes next: nothing that stopped goes on, and what was
             # told of the contenders is not told again.

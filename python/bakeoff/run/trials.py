@@ -60,7 +60,7 @@ class Trials:
         writer: RunWriter,
         observer: Observer,
         stop: Stop,
-        kept: ResultSpool,
+        spool: ResultSpool,
         prompts: Prompts,
         retry: bool = False,
         absent: Mapping[str, str] | None = None,
@@ -73,7 +73,7 @@ class Trials:
         self._writer = writer
         self._observer = observer
         self._stop = stop
-        self._kept = kept
+        self._kept = spool
         self._part = run_part(plan.kind)
         self._goal = plan.goal
         self._contenders = {c.name: c for c in plan.contenders}

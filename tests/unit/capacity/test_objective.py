@@ -3,7 +3,7 @@ import string
 
 import pytest
 
-from bakeoff.load.capacity.objective import Objective, Term, parse_objective
+from bakeoff.load.capacity.objective import Condition, Objective, parse_objective
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_term_knows_what_it_lets_go() -> None:
     objective = parse_objective("p99<=50ms,errors<=0.1%,achieved>=99.5%,mean<=10ms")
     assert [t.allowed for t in objective.terms] == [pytest.approx(0.01), 0.001, pytest.approx(0.005), None]
     assert objective.strictest == 0.001 and objective.longest_s == 0.05
-    assert objective.needs_rate == Term("achieved", 0.995)
+    assert objective.needs_rate == Condition("achieved", 0.995)
     assert parse_objective("max<=1s").strictest == 0.0
 
 

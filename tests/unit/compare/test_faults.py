@@ -150,7 +150,7 @@ def test_a_server_whose_data_or_results_are_wrong_afterwards_is_disqualified(
     assert compared.pairs[0].primary.verdict.kind == "disqualified"
     assert compared.pairs[0].primary.verdict.winner != "nginx"
     report = compose(record, compared)
-    assert report.severity == "bad" and any(section.id == "kept" for section in report.sections)
+    assert report.severity == "bad" and any(section.id == "read_back" for section in report.sections)
 
 
 def test_a_server_whose_data_and_results_are_right_afterwards_wins() -> None:

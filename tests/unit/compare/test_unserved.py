@@ -14,7 +14,7 @@ from bakeoff.compare.kind import compare_part
 from bakeoff.report.narrate.sentences import sentence
 from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
-from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.served import WorkPart, parts_of
 from bakeoff.store.records.trial_parts import StepRecord, Summary
 from tests.unit.compare.synthetic import FAST, Server, at_rates, run, summary
 
@@ -102,7 +102,7 @@ def test_requests_and_steps_that_are_told_by_name_are_parts() -> None:
         steps=(*trial.steps, StepRecord("session/pay", summary(98, 1.0))),
     )
     named = [part for part in parts_of(changed) if part.sort in ("request", "step")]
-    assert named == [Part("request", "GET /a", 0, 12), Part("step", "pay", 98, 2)]
+    assert named == [WorkPart("request", "GET /a", 0, 12), WorkPart("step", "pay", 98, 2)]
 
 
 def test_a_server_within_its_budget_is_hardly_ever_called_over_it() -> None:

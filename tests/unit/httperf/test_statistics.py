@@ -1,7 +1,7 @@
 """httperf's report line for line: the worked example of its manual page, its whole numbers, and nothing at all."""
 
 from bakeoff.compat.httperf.statistics import statistics
-from bakeoff.kinds.httperf.figures import HttperfFigures, SessionFigures, Spread
+from bakeoff.kinds.httperf.figures import HttperfFigures, Moments, SessionFigures
 from bakeoff.kinds.httperf.lines import LINES, deviation, values_of
 
 # Of sums that give the numbers of the example in httperf(1).
@@ -101,9 +101,9 @@ def test_footers_are_no_traffic() -> None:
 
 
 def test_the_deviation_is_that_of_a_sample() -> None:
-    assert deviation(Spread(count=1, sum=5, sum_of_squares=25)) == 0.0
-    assert deviation(Spread(count=2, sum=6, sum_of_squares=20)) == 2**0.5
-    assert deviation(Spread(count=3, sum=0.3, sum_of_squares=0.03 - 1e-18)) == 0.0
+    assert deviation(Moments(count=1, sum=5, sum_of_squares=25)) == 0.0
+    assert deviation(Moments(count=2, sum=6, sum_of_squares=20)) == 2**0.5
+    assert deviation(Moments(count=3, sum=0.3, sum_of_squares=0.03 - 1e-18)) == 0.0
 
 
 def test_sessions_have_lines_of_their_own() -> None:

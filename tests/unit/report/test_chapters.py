@@ -16,7 +16,7 @@ from bakeoff.report.blocks.tree import Report, Section, Table, Text
 from bakeoff.report.collections.campaign import compose_campaign
 from bakeoff.report.layout.brief import brief
 from bakeoff.report.layout.chapters import chapters_of
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.repeated_texts import SAME, without_repeats
 from bakeoff.report.layout.standard import standard
 from bakeoff.report.renderers import pdf
@@ -65,7 +65,7 @@ def test_the_summary_has_at_most_five_sentences_with_ratio_interval_and_conditio
         assert re.search(r"from \d+ to \d+ clients, \d+ blocks\): birch 1\.\d+× alder \(1\.\d+–1\.\d+\)", line), line
 
 
-def section(suite: str, *blocks: Text | Table, part: Part = Part.RESULTS, id_: str = "x-1") -> Section:
+def section(suite: str, *blocks: Text | Table, part: ReportPart = ReportPart.RESULTS, id_: str = "x-1") -> Section:
     return Section("X", blocks, id_, part, suite)
 
 
@@ -79,8 +79,8 @@ def test_what_is_the_same_of_all_suites_stands_before_them() -> None:
     same, own = Text("The load came from one machine."), [Text("a"), Text("b")]
     made = without_repeats(
         [
-            section("a", own[0], same, part=Part.OVERVIEW, id_="overview-1"),
-            section("b", own[1], same, part=Part.OVERVIEW, id_="overview-2"),
+            section("a", own[0], same, part=ReportPart.OVERVIEW, id_="overview-1"),
+            section("b", own[1], same, part=ReportPart.OVERVIEW, id_="overview-2"),
         ]
     )
     assert [(one.title, one.chapter, one.blocks) for one in made] == [

@@ -6,7 +6,7 @@ from itertools import pairwise
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks.tree import Text
 from bakeoff.report.compose import compose
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.sections import SECTIONS
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_author_tables import measured
@@ -24,7 +24,7 @@ def test_results_stand_before_configuration_and_the_appendix_is_last() -> None:
     report, _ = measured()
     parts = [section.stands_in for section in report.sections]
     assert all(before <= after for before, after in pairwise(parts))
-    assert parts[0] == Part.FRONT and parts[-1] == Part.APPENDIX
+    assert parts[0] == ReportPart.FRONT and parts[-1] == ReportPart.APPENDIX
 
 
 def test_the_overview_says_what_a_client_asks_and_how_often() -> None:
@@ -63,4 +63,4 @@ def test_a_run_that_was_broken_off_says_how_much_of_it_there_is() -> None:
 
 def test_a_noise_floor_stands_with_what_speaks_for_trust() -> None:
     parts = {section.id: section.part for section in SECTIONS}
-    assert parts["noise"] == parts["audits"] == Part.AUDITS
+    assert parts["noise"] == parts["audits"] == ReportPart.AUDITS

@@ -63,10 +63,10 @@ def owners(ports: frozenset[int], fuse: bool = False, proc: Path = Path("/proc")
         return frozenset()
     found, left = set[int](), set(wanted)
     for pid in pids:
-        held = wanted & set(_descriptors(proc / f"{pid}/fd"))
-        if held:
+        open_sockets = wanted & set(_descriptors(proc / f"{pid}/fd"))
+        if open_sockets:
             found.add(pid)
-            left -= held
+            left -= open_sockets
     # Who listens for others is not who answers: a container's proxy, or the first process of the machine.
     if any(_is_proxy(proc / f"{pid}/comm") for pid in found):
         return None

@@ -27,9 +27,9 @@ def watch_head(host: str, port: int, gone: Callable[[], None]) -> threading.Thre
 def _until_it_ends(host: str, port: int) -> bool:
     """Whether there was a connection, which has ended."""
     try:
-        with socket.create_connection((host, port), CONNECT_S) as held:
-            held.settimeout(None)
-            while held.recv(4096):
+        with socket.create_connection((host, port), CONNECT_S) as connection:
+            connection.settimeout(None)
+            while connection.recv(4096):
                 pass
     except ConnectionResetError:
         return True

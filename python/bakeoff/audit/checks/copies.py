@@ -52,14 +52,14 @@ def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     for table, column in columns[: MOST_COLUMNS * 10]:
         for key in _keys(column):
             by_rows.setdefault(key, []).append((table, column))
-    told: set[tuple[int, int]] = set()
+    compared: set[tuple[int, int]] = set()
     findings: dict[str, list[Finding]] = {}
     for same in by_rows.values():
         for (one, left), (other, right) in combinations(same[:10], 2):
             pair = (id(left), id(right))
-            if pair in told or not _comparable(one, left, other, right):
+            if pair in compared or not _comparable(one, left, other, right):
                 continue
-            told.add(pair)
+            compared.add(pair)
             if (found := _copied(one, left, other, right)) is not None:
                 findings.setdefault(other.file, []).append(found)
     numbers = Counter(table.file for table, _ in columns)

@@ -190,7 +190,7 @@ def _tail(table: Table, ranks: list[tuple[float, Column]]) -> Outcome:
     count = _count(table)
     if count is None:
         return Outcome(TAIL, table.file)
-    findings, checked, told = [], 0, set[int]()
+    findings, checked, reported = [], 0, set[int]()
     for share, column in ranks:
         if not 0.5 < share < 1.0:
             continue
@@ -198,8 +198,8 @@ def _tail(table: Table, ranks: list[tuple[float, Column]]) -> Outcome:
         known = count.known & column.known
         checked += int(known.sum())
         few = known & (count.base.high > 0) & (count.base.high < needed * (1 - 1e-9))
-        for row in (one for one in map(int, np.flatnonzero(few)) if one not in told):
-            told.add(row)
+        for row in (one for one in map(int, np.flatnonzero(few)) if one not in reported):
+            reported.add(row)
             fact = TooShort(share, float(count.base.middle[row]), needed)
             places = (table.place(column, row), table.place(count, row))
             findings.append(Finding(TAIL, "off", places, fact, "certain"))

@@ -133,9 +133,9 @@ def _judged(claim: Claim, found: Sequence[Reading]) -> Finding | Fact:
     rounding, best = min(fits, key=lambda one: _rank(claim, one[1], one[0]))
     if best.high - best.low > max(WIDE_POINTS, 3 * _ulp(claim.number)) and not claim.times:
         return Finding(KEY, "off", (place,), TooFewDigits(claim.text, claim.number, best), "certain")
-    said = _said(claim, best)
-    if said is not None and best.base not in (said, "times"):
-        right = _on(said, best)
+    stated = _stated(claim, best)
+    if stated is not None and best.base not in (stated, "times"):
+        right = _on(stated, best)
         fact: Fact = OtherBase(claim.text, claim.number, best, *right)
         return Finding(KEY, "off", (place,), fact, "likely")
     if (extreme := _beyond(claim, best, found)) is not None:
@@ -144,7 +144,7 @@ def _judged(claim: Claim, found: Sequence[Reading]) -> Finding | Fact:
     return Reproduced(claim.file, claim.line, claim.text, claim.number, best, rounding, len(fits) - 1)
 
 
-def _said(claim: Claim, reading: Reading) -> Literal["ratio", "reduction"] | None:
+def _stated(claim: Claim, reading: Reading) -> Literal["ratio", "reduction"] | None:
     """The base that the words say: less of a time is a reduction, more of a rate a ratio."""
     if claim.direction == "less":
         return "reduction"
@@ -208,11 +208,11 @@ def _ulp(number: str) -> float:
 
 def _rank(claim: Claim, reading: Reading, rounding: Rounding) -> tuple[int, ...]:
     """The likelier reading has the smaller rank: as the words say, of all loads, rounded to the nearest."""
-    said = _said(claim, reading)
+    stated = _stated(claim, reading)
     wanted = {"mean": ("arithmetic", "sums", "geometric", "harmonic")}.get(claim.quantity, ("each", "peak"))
     return (
         int(bool(claim.names) and reading.better != claim.names[0] and claim.direction == "more"),
-        int(said is not None and reading.base not in (said, "times")),
+        int(stated is not None and reading.base not in (stated, "times")),
         wanted.index(reading.mean) if reading.mean in wanted else len(wanted),
         ("nearest", "cut", "up").index(rounding),
         int(not reading.whole),

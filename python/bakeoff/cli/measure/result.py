@@ -79,14 +79,14 @@ def _print_audit(run: RunRecord, found: "Comparison", path: Path, console: "Cons
         console.print(f"Audit: {summary(made)}", markup=False, soft_wrap=True)
 
 
-def end_by_objectives(held: Iterable[tuple[str, "ObjectiveOutcome | None"]]) -> None:
-    """Name who misses an objective, and who may; ends with the exit code for that. `held` has them by suite, whose
+def end_by_objectives(outcomes: Iterable[tuple[str, "ObjectiveOutcome | None"]]) -> None:
+    """Name who misses an objective, and who may; ends with the exit code for that. `outcomes` has them by suite, whose
     name is empty where there is one.
     """
     from bakeoff.report.narrate import wording
 
     code = 0
-    for suite, found in held:
+    for suite, found in outcomes:
         if found is None or found.verdict == "met":
             continue
         missed = found.verdict == "missed"

@@ -44,8 +44,8 @@ def print_power(
     if len(why_not) == len(found.suites):
         raise PlanError("; ".join(f"{name}: {why}" if name else why for name, why in why_not))
     if as_json:
-        told = found.suites[0].power if campaign.is_one else found
-        typer.echo(json.dumps(plain(told), indent=2, ensure_ascii=False))
+        power = found.suites[0].power if campaign.is_one else found
+        typer.echo(json.dumps(plain(power), indent=2, ensure_ascii=False))
         return
     _print(found, campaign, make_console())
 

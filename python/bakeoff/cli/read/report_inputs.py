@@ -106,10 +106,10 @@ def paper_tables(path: Path | None) -> dict[str, Any] | None:
 
 
 def noise_table(
-    paths: Sequence[Path], named: Sequence[Path] | None = None, held: CampaignFolder | None = None
+    paths: Sequence[Path], named: Sequence[Path] | None = None, embedded: CampaignFolder | None = None
 ) -> dict[str, dict[str, Any]] | None:
     """The noise floors of A/A runs that a report does not hold, as they are embedded. Raises PlanError."""
-    found = noise_for(paths, named, held)
+    found = noise_for(paths, named, embedded)
     if not found:
         return None
     from bakeoff.compare.planning.noise import stored_noise

@@ -16,7 +16,7 @@ from bakeoff.noise_floors import noise_for
 from bakeoff.report.renderers import form_of
 
 if TYPE_CHECKING:
-    from bakeoff.cli.share.challenge_source import Source
+    from bakeoff.cli.share.challenge_source import ChallengeSource
     from bakeoff.plan.campaign import Campaign
     from bakeoff.plan.model import Plan
     from bakeoff.run.modes.challenge import Challenger, Rerun
@@ -134,7 +134,7 @@ def challenge(
 
 
 def _measure(
-    source: Source, own: Challenger, words: list[str], trust: bool, cluster: str | None, output: Path
+    source: ChallengeSource, own: Challenger, words: list[str], trust: bool, cluster: str | None, output: Path
 ) -> Campaign:
     """Measure the challenger by the plans of a report when the user agrees to them, and give what was measured."""
     from bakeoff.agents.make import make_agents
@@ -175,9 +175,9 @@ def _start_run(plan: Plan, cluster: str | None, challenges: ChallengedCampaign, 
     from bakeoff.cli.measure.run import make_observer
     from bakeoff.run.driver import RunInterruptedError, start_run
 
-    held, agents = challenges.of("", ""), make_agents(plan, cluster)
+    stored, agents = challenges.of("", ""), make_agents(plan, cluster)
     try:
-        start_run(plan, output, agents, make_observer(), make_prompts(), challenges=held)
+        start_run(plan, output, agents, make_observer(), make_prompts(), challenges=stored)
     except RunInterruptedError as stop:
         stop_cleanly(stop)
 

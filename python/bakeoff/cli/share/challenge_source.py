@@ -30,7 +30,7 @@ WITH_PLAN = ("html", "pdf")
 
 
 @dataclass(frozen=True)
-class Source:
+class ChallengeSource:
     """What is challenged: the data that a report of it holds, and its SHA-256. A run file or a campaign's folder is
     `stored`: it has what reports hide. `is_own` says that this user started it here.
     """
@@ -42,7 +42,7 @@ class Source:
     is_own: bool = False
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> ChallengeSource:
     """Read a report, a run file, or the folder of a campaign. Raises PlanError or RunFileError."""
     if is_campaign_folder(path):
         return _stored(path, "")
@@ -65,16 +65,16 @@ def read_source(path: Path) -> Source:
     return _stored(path, sha256) if form is None else _report(path, form, content, sha256)
 
 
-def _report(path: Path, form: str, content: bytes, sha256: str) -> Source:
+def _report(path: Path, form: str, content: bytes, sha256: str) -> ChallengeSource:
     from bakeoff.report.embed.embedded_data import data_of
 
     data = data_of(form, content, str(path))
     if "plans" in data:
         raise PlanError(f"{path} covers several run files: challenge one of them")
-    return Source(path, data, sha256)
+    return ChallengeSource(path, data, sha256)
 
 
-def _stored(path: Path, sha256: str) -> Source:
+def _stored(path: Path, sha256: str) -> ChallengeSource:
     """A run file, or the folder of a campaign, which is known by the SHA-256 of its files."""
     from bakeoff.compare.collections.collection import compare_collection
     from bakeoff.report.collections.collection import data_of_collection
@@ -83,12 +83,12 @@ def _stored(path: Path, sha256: str) -> Source:
     data = data_of_collection(collection, compare_collection(collection))
     if (folder := collection.folder) is not None:
         own = is_marked(path / CAMPAIGN, folder.campaign.hash, read_mark(path))
-        return Source(path, data, sha256_of(folder), stored=True, is_own=own)
+        return ChallengeSource(path, data, sha256_of(folder), stored=True, is_own=own)
     run = collection.runs[THE_RUN]
-    return Source(path, data, sha256, stored=True, is_own=is_marked(path, run.plan_hash, run.started_here))
+    return ChallengeSource(path, data, sha256, stored=True, is_own=is_marked(path, run.plan_hash, run.started_here))
 
 
-def agree(source: Source, plans: Sequence[Plan], own: Sequence[Contender], trust: bool) -> None:
+def agree(source: ChallengeSource, plans: Sequence[Plan], own: Sequence[Contender], trust: bool) -> None:
     """Ends with exit code 2 where the user does not agree to what the `plans` do beside asking the challenger, whose
     contenders are `own`.
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bakeoff.compare.cube.spread import Spread
+from bakeoff.compare.cube.spread import RateSpread
 from bakeoff.compare.estimate.interim import InterimAnalysis
 from bakeoff.compare.failures.hung_model import Hung
 from bakeoff.compare.model.fact import NARRATED, Fact
@@ -248,7 +248,7 @@ class GeneratorDisturbed(Fact):
 class BlocksDiffer(Fact):
     """By contender how far its blocks are from each other, in operations that are called `work`."""
 
-    spreads: Mapping[str, Spread]
+    spreads: Mapping[str, RateSpread]
     work: str
 
 

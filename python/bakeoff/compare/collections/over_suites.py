@@ -80,10 +80,10 @@ def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair:
     if one.baseline != pair[0]:
         log = -log
     few = None if end.blocks >= MINIMUM_BLOCKS else FewBlocks(suite.name, end.blocks)
-    held = WithheldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
+    withheld = WithheldIn(suite.name, end.verdict) if end.verdict.kind in ("withheld", "disqualified") else None
     interim = comparison.run.interim or ONLY_ANALYSIS
     stratum = Stratum(suite.weight, log, end.log_sd / math.sqrt(end.blocks), end.blocks - 1)
-    trouble, times, floor = held or few, strictness(comparison), floor_of(comparison, end.blocks)
+    trouble, times, floor = withheld or few, strictness(comparison), floor_of(comparison, end.blocks)
     return _Part(suite.name, stratum, trouble, end.forfeited, times, interim.level, floor)
 
 

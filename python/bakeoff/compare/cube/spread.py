@@ -14,7 +14,7 @@ FACTOR = 2.0
 
 
 @dataclass(frozen=True)
-class Spread:
+class RateSpread:
     """Lowest and highest rate of one contender at `load_step`, per second; `load_steps` are as bad as that. `gap` is
     the largest factor between two blocks that are neighbours by rate.
     """
@@ -31,7 +31,7 @@ class Spread:
         return self.highest / self.lowest if self.lowest > 0.0 else math.inf
 
 
-def widest(usable: list[TrialRecord]) -> Spread | None:
+def widest(usable: list[TrialRecord]) -> RateSpread | None:
     """The load step at which the blocks of one contender differ most, when that is by more than `FACTOR`."""
     rates: dict[LoadStep, list[float]] = defaultdict(list)
     for trial in usable:
@@ -42,4 +42,4 @@ def widest(usable: list[TrialRecord]) -> Spread | None:
     worst = max(wide, key=lambda load_step: max(wide[load_step]) / min(wide[load_step]))
     rising = sorted(wide[worst])
     gap = max(after / before if before > 0.0 else math.inf for before, after in pairwise(rising))
-    return Spread(worst, rising[0], rising[-1], len(wide), gap)
+    return RateSpread(worst, rising[0], rising[-1], len(wide), gap)

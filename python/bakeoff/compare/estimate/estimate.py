@@ -42,11 +42,11 @@ Logs = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A ratio over what is `kept` of a curve, and the p value that it lies outside the margin: both before correction
+    """A ratio over `whole_blocks` of a curve, and the p value that it lies outside the margin: both before correction
     for others of its family.
     """
 
-    kept: WholeBlocks
+    whole_blocks: WholeBlocks
     ratio: PairedRatio
     p_equivalence: float
 
@@ -60,20 +60,20 @@ def estimate(cube: Cube, outcomes: PairLogs, level: float, delta: float, finest:
     """The weighted mean log-ratio of each block that has all kept load steps, over these blocks. `finest` is what
     trials resolve, of the shape of `outcomes`. Where one side forfeited, only the sign-flip test holds.
     """
-    kept = whole_blocks_of_pair(cube, outcomes)
-    settled, steps, whole = outcomes.settled(), kept.steps, kept.whole
+    whole_blocks = whole_blocks_of_pair(cube, outcomes)
+    settled, steps, whole = outcomes.settled(), whole_blocks.steps, whole_blocks.whole
     has_forfeits = any(bool(side[steps][:, whole].any()) for side in outcomes.forfeited)
-    resolution = np.empty(0) if finest is None else kept.of_whole(finest)
+    resolution = np.empty(0) if finest is None else whole_blocks.of_whole(finest)
     least = float(resolution.mean()) if resolution.size else 0.0
     if outcomes.bounds is not None:
-        low, high = (kept.of_whole(np.where(np.isfinite(end), end, settled)) for end in outcomes.bounds)
+        low, high = (whole_blocks.of_whole(np.where(np.isfinite(end), end, settled)) for end in outcomes.bounds)
         ratio = ratio_between(low, high, level, has_forfeits, least)
     elif has_forfeits:
-        ratio = ratio_by_signs(kept.of_whole(settled), level)
+        ratio = ratio_by_signs(whole_blocks.of_whole(settled), level)
     else:
-        ratio = ratio_from_logs(kept.of_whole(settled), level, least)
+        ratio = ratio_from_logs(whole_blocks.of_whole(settled), level, least)
     p = equivalence_p(abs(ratio.log_mean) + ratio.open, ratio.log_sd, ratio.blocks, delta)
-    return Estimate(kept, ratio, p)
+    return Estimate(whole_blocks, ratio, p)
 
 
 def bands_of(outcomes: PairLogs, level: float, finest: Logs | None = None) -> Bands:

@@ -52,22 +52,22 @@ class _Estimate:
     @property
     def forfeited(self) -> dict[str, int]:
         """How many pairs of trials each of the two lost."""
-        kept = self.found.kept
-        counts = (int(side[kept.steps][:, kept.whole].sum()) for side in self.outcomes.forfeited)
+        whole_blocks = self.found.whole_blocks
+        counts = (int(side[whole_blocks.steps][:, whole_blocks.whole].sum()) for side in self.outcomes.forfeited)
         return dict(zip(self.pair, counts, strict=True))
 
     @property
     def load_steps_left_out(self) -> tuple[LoadStep, ...]:
         """Of those at which one of the two was asked."""
-        kept = self.found.kept
-        asked = {load_step for name, load_step, _ in kept.cube.trials if name in self.pair}
-        return tuple(load_step for load_step in kept.load_steps_left_out if load_step in asked)
+        whole_blocks = self.found.whole_blocks
+        asked = {load_step for name, load_step, _ in whole_blocks.cube.trials if name in self.pair}
+        return tuple(load_step for load_step in whole_blocks.load_steps_left_out if load_step in asked)
 
     @property
     def blocks_left_out(self) -> tuple[int, ...]:
         """Of those in which both were asked."""
-        kept = self.found.kept
-        return tuple(compress(kept.cube.blocks, kept.cube.together(*self.pair) & ~kept.whole))
+        whole_blocks = self.found.whole_blocks
+        return tuple(compress(whole_blocks.cube.blocks, whole_blocks.cube.together(*self.pair) & ~whole_blocks.whole))
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
@@ -167,7 +167,7 @@ def _estimate(cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairL
     level = judge.interim.level
     found = estimate(cube, outcomes, level, judge.delta, resolution_of_pair(cube, metric, pair))
     slow = with_failures_as_slowest(cube, metric, outcomes, pair)
-    slowed = None if slow is None else ratio_from_logs(found.kept.of_whole(slow), level)
+    slowed = None if slow is None else ratio_from_logs(found.whole_blocks.of_whole(slow), level)
     return _Estimate(pair, metric, outcomes, found, slowed)
 
 
@@ -191,7 +191,7 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
     decision, still = decided(found, p, q, judge, family, what)
     is_above = ratio.log_mean > 0.0
     # A load step that the endpoint had to leave out still counts for the gates: a contender broke there.
-    judged = tuple(sorted((*found.kept.load_steps, *e.load_steps_left_out)))
+    judged = tuple(sorted((*found.whole_blocks.load_steps, *e.load_steps_left_out)))
     ahead, by = leader(e.pair, is_above, e.metric), reach(ratio.low, ratio.high, is_above)
     gone = e.slowed is not None and not _still_ahead(e.slowed, is_above, judge.delta)
     judge = replace(judge, metric=e.metric.key, flattered=ahead if gone else "")
@@ -202,7 +202,7 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         metric=e.metric.key,
         title=e.metric.title,
         higher_is_better=e.metric.higher_is_better,
-        load_steps=found.kept.load_steps,
+        load_steps=found.whole_blocks.load_steps,
         load_steps_left_out=e.load_steps_left_out,
         blocks=ratio.blocks,
         blocks_left_out=e.blocks_left_out,
@@ -216,7 +216,7 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int, what:
         p_equivalence=found.p_equivalence,
         p_equivalence_adjusted=q,
         forfeited=e.forfeited,
-        pairs_counted=len(found.kept.blocks) * len(found.kept.load_steps),
+        pairs_counted=len(found.whole_blocks.blocks) * len(found.whole_blocks.load_steps),
         forfeited_as=e.outcomes.factor,
         verdict=verdict,
         gates=gates,

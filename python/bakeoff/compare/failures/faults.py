@@ -18,7 +18,7 @@ from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
 
 @dataclass(frozen=True)
-class Source:
+class FaultSource:
     """Where faults of one sort are found, `key` is its name. `classes` are those that count, in the order of printing;
     `counts` gives the classes of a trial, `of` the number of things that were looked at.
     """
@@ -49,11 +49,11 @@ def _answered(trial: TrialRecord) -> int:
     return trial.operations + trial.errors_total
 
 
-RECORDS = Source("records", ("damaged",), _damaged_records, _records)
-ANSWERS = Source("answers", ("wrong_content", "short_body"), _content, _answered)
+RECORDS = FaultSource("records", ("damaged",), _damaged_records, _records)
+ANSWERS = FaultSource("answers", ("wrong_content", "short_body"), _content, _answered)
 
 
-def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fault, ...]:
+def faults(trials: Iterable[TrialRecord], sources: Iterable[FaultSource]) -> tuple[Fault, ...]:
     """What is wrong in `trials` of one contender; voided and interrupted trials are not held against it."""
     counted = blamed(list(trials))
     listed = []
@@ -71,7 +71,7 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
     return tuple(listed)
 
 
-def faults_of(run: RunRecord, sources: Sequence[Source]) -> dict[str, tuple[Fault, ...]]:
+def faults_of(run: RunRecord, sources: Sequence[FaultSource]) -> dict[str, tuple[Fault, ...]]:
     """The faults of each contender that has any."""
     by_contender = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
     return {name: listed for name, listed in by_contender.items() if listed}

@@ -13,7 +13,7 @@ from bakeoff.compare.model.reason import NeverServed
 from bakeoff.load.load_step import LoadStep
 from bakeoff.stats import binomial_at_least
 from bakeoff.store.records.run_records import OK, TrialRecord
-from bakeoff.store.records.served import LOAD, NEVER_IN_ALL, Part, added_up, never_served
+from bakeoff.store.records.served import LOAD, NEVER_IN_ALL, WorkPart, added_up, never_served
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
@@ -32,7 +32,7 @@ def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, 
         return {}
     parts = {key: list(kind.parts(trial)) for key, trial in counted.items()}
     done = _done(parts)
-    at_load: dict[tuple[str, LoadStep], list[list[Part]]] = defaultdict(list)
+    at_load: dict[tuple[str, LoadStep], list[list[WorkPart]]] = defaultdict(list)
     for (name, load_step, _), own in parts.items():
         at_load[name, load_step].append(own)
     never = {key: {part.key for part in never_served(added_up(lists), NEVER_IN_ALL)} for key, lists in at_load.items()}
@@ -50,25 +50,25 @@ def unserved(kind: ComparePart, trials: Mapping[Key, TrialRecord]) -> dict[Key, 
     return found
 
 
-def _done(parts: Mapping[Key, list[Part]]) -> dict[str, dict[tuple[str, str], Part]]:
+def _done(parts: Mapping[Key, list[WorkPart]]) -> dict[str, dict[tuple[str, str], WorkPart]]:
     """What became of each part in all trials of each contender."""
-    lists: dict[str, list[list[Part]]] = defaultdict(list)
+    lists: dict[str, list[list[WorkPart]]] = defaultdict(list)
     for (name, _, _), own in parts.items():
         lists[name].append(own)
     return {name: {part.key: part for part in added_up(own)} for name, own in lists.items()}
 
 
-def _does(done: Mapping[tuple[str, str], Part], part: Part) -> bool:
+def _does(done: Mapping[tuple[str, str], WorkPart], part: WorkPart) -> bool:
     """Whether a contender succeeds at a part; what is told by name only when it fails succeeds where it is not told."""
     return part.key not in done or done[part.key].good > 0
 
 
-def over_budget(kind: ComparePart, trials: Iterable[TrialRecord], budget: float) -> Part | None:
+def over_budget(kind: ComparePart, trials: Iterable[TrialRecord], budget: float) -> WorkPart | None:
     """The part of the work, or the load, with the largest share of failures among those that fail more than `budget` by
     more than chance does; None where none is.
     """
     lists = [
-        [*kind.parts(trial), Part(LOAD, trial.load_step.words, trial.operations, trial.errors_total)]
+        [*kind.parts(trial), WorkPart(LOAD, trial.load_step.words, trial.operations, trial.errors_total)]
         for trial in trials
     ]
     parts = [part for part in added_up(lists) if part.good + part.failed]

@@ -143,7 +143,7 @@ class CapacityJudge(Judge):
     """A capacity that a generator, or a bound of the plan, cut off is the least that a contender carries."""
 
     searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
-    held: dict[str, tuple[ShareMet, ...]] = field(default_factory=dict)
+    shares_met: dict[str, tuple[ShareMet, ...]] = field(default_factory=dict)
 
     def _gates(self, leader: str, follower: str, load_steps: tuple[LoadStep, ...], both_sides: bool) -> list[Gate]:
         gates = super()._gates(leader, follower, load_steps, both_sides)
@@ -153,9 +153,9 @@ class CapacityJudge(Judge):
         """Whoever is fast in the probes of its search, and fails most trials well below what was found, does not carry
         that. Without such trials nobody knows.
         """
-        if not self.held.get(name):
+        if not self.shares_met.get(name):
             return [Gate("not confirmed", "amber", name, NotConfirmed(math.nan, 0, 0))]
-        failed = [each for each in self.held.get(name, ()) if 2 * each.met <= each.trials]
+        failed = [each for each in self.shares_met.get(name, ()) if 2 * each.met <= each.trials]
         if not failed:
             return []
         least = failed[0]
@@ -215,8 +215,8 @@ def capacity_judge(run: RunRecord, baseline: str, judge: Judge) -> CapacityJudge
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
     same = {field.name: getattr(judge, field.name) for field in fields(judge)}
-    held = {name: _shares(run, name) for name in cube.contenders}
-    return CapacityJudge(**{**same, "cube": cube, "searches": searches, "held": held})
+    shares_met = {name: _shares(run, name) for name in cube.contenders}
+    return CapacityJudge(**{**same, "cube": cube, "searches": searches, "shares_met": shares_met})
 
 
 def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:

@@ -13,9 +13,9 @@ from bakeoff.compare.estimate.interim import interim_of
 from bakeoff.compare.limits.check_model import (
     BlocksMissing,
     Check,
-    Checked,
     CheckedObjective,
     FewPairs,
+    LimitCheck,
     NothingUsable,
     NotSettled,
     Outcome,
@@ -104,12 +104,12 @@ def _check_one(run: RunRecord, limited: bool, baseline: str | None) -> tuple[Che
 
 
 def _made(
-    run: RunRecord, found: Comparison, checked: tuple[Checked, ...] = (), judged: Sequence[_Judged] = ()
+    run: RunRecord, found: Comparison, checked: tuple[LimitCheck, ...] = (), judged: Sequence[_Judged] = ()
 ) -> Check:
     base = found.run.baseline
     measured_s = {c.name: sum(t.window_s for t in run.trials if t.contender == c.name) for c in run.contenders}
-    notes, held = _notes(found, judged), _objectives(run, found)
-    return Check(run.path.name, run.suite, base, checked, notes, held, run.created_at, measured_s)
+    notes, objectives = _notes(found, judged), _objectives(run, found)
+    return Check(run.path.name, run.suite, base, checked, notes, objectives, run.created_at, measured_s)
 
 
 REPEATED: GateName = "repeated trials"
@@ -118,16 +118,16 @@ OUTCOMES: Mapping[ObjectiveVerdict, Outcome] = {"met": "pass", "missed": "missed
 
 def _objectives(run: RunRecord, found: Comparison) -> tuple[CheckedObjective, ...]:
     """Each contender with the objective of the plan; what is met in a part of a run is not met in all of it."""
-    held = found.objective
-    if held is None:
+    objectives = found.objective
+    if objectives is None:
         return ()
     whole = run.is_complete and (bool(run.joined) or run.trials_planned <= len(run.trials))
     rest = None if whole else Resume(str(run.path))
     return tuple(
-        CheckedObjective(each.name, held.objective, OUTCOMES[each.verdict], each)
+        CheckedObjective(each.name, objectives.objective, OUTCOMES[each.verdict], each)
         if whole or each.verdict != "met"
-        else CheckedObjective(each.name, held.objective, "undecided", each, rest)
-        for each in held.contenders
+        else CheckedObjective(each.name, objectives.objective, "undecided", each, rest)
+        for each in objectives.contenders
     )
 
 
@@ -176,7 +176,7 @@ def _floor_hides(each: _Judged, outcome: Outcome, floor: float) -> bool:
     return outcome in ("worse", "pass") and decided < math.log1p(floor)
 
 
-def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float, block_s: float) -> Checked:
+def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float, block_s: float) -> LimitCheck:
     end, interim = each.end, interim_of(run)
     outcome, why, more = _outcome(run, each, p_beyond, family, block_s)
     low, high = each.tests.low, each.tests.high
@@ -184,7 +184,7 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor:
         low, high = 1.0 / high if high else math.inf, 1.0 / low if low else math.inf
     if end.blocks < MINIMUM_BLOCKS:
         low = high = math.nan
-    return Checked(
+    return LimitCheck(
         contender=each.pair.contender,
         metric=end.metric,
         title=end.title,

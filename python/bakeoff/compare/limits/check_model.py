@@ -22,7 +22,7 @@ EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "voi
 
 
 @dataclass(frozen=True)
-class Checked:
+class LimitCheck:
     """One endpoint of one contender against the baseline. `most` is the regression that is allowed, a share; `limit`
     the ratio that this is: the least of what is good when it is much, the most of other things. `low` and `high` are
     the interval that decides, at `level`, NaN under six blocks; `load_steps_left_out` are in neither. `why` has what
@@ -120,13 +120,13 @@ class CheckedObjective:
     contender: str
     objective: str
     outcome: Outcome
-    held: ContenderObjective
+    objectives: ContenderObjective
     rest: Resume | None = None
 
 
 @dataclass(frozen=True)
 class Check:
-    """All that was checked of a run: `held` where its plan has an objective, `checked` where it has a second contender.
+    """All that was checked of a run: `objectives` where its plan has one, `checked` where it has a second contender.
     `notes` are what must be known besides. It began at `created_at` (ISO 8601, UTC); `measured_s` is how long each
     contender was measured in all of its trials.
     """
@@ -134,16 +134,16 @@ class Check:
     run: str
     suite: str
     baseline: str
-    checked: tuple[Checked, ...]
+    checked: tuple[LimitCheck, ...]
     notes: tuple[Gate | Advisory | NoiseQuote, ...]
-    held: tuple[CheckedObjective, ...] = ()
+    objectives: tuple[CheckedObjective, ...] = ()
     created_at: str = ""
     measured_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def all(self) -> tuple[Checked | CheckedObjective, ...]:
+    def all(self) -> tuple[LimitCheck | CheckedObjective, ...]:
         """Objectives first."""
-        return (*self.held, *self.checked)
+        return (*self.objectives, *self.checked)
 
     @property
     def outcome(self) -> Outcome:
@@ -157,6 +157,6 @@ class Check:
         return EXIT_CODES[self.outcome]
 
     @property
-    def ordered(self) -> tuple[Checked | CheckedObjective, ...]:
+    def ordered(self) -> tuple[LimitCheck | CheckedObjective, ...]:
         """What decides over all first."""
         return tuple(sorted(self.all, key=lambda each: PRECEDENCE.index(each.outcome)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.compare.cube.spread import Spread
+from bakeoff.compare.cube.spread import RateSpread
 from bakeoff.compare.failures.error_replies import ErrorReplies
 from bakeoff.compare.failures.faults_model import Fault
 from bakeoff.compare.failures.hung_model import Hung
@@ -166,7 +166,7 @@ class Waits(InTrials):
 class Uneven(GateDetail):
     """Blocks whose rates of `work` disagree."""
 
-    spread: Spread
+    spread: RateSpread
     work: str
 
 

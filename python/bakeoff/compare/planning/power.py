@@ -127,7 +127,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Spread:
+class PairRatios:
     """The log-ratios of one pair of a run: of the primary endpoint by block, of these `blocks`, and of each load
     step.
     """
@@ -222,7 +222,7 @@ def _need(
     return Need(difference, power, usual, low, high, None if usual is None else layout_s + usual * block_s)
 
 
-def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
+def _widest(pilot: RunRecord, names: Sequence[str]) -> PairRatios:
     """The pair of the pilot whose primary endpoint varies most, of those that the plan has where it has any."""
     if not pilot.planned.shape.steps:
         raise PlanError(f"{pilot.path} searched for capacities: give a run of `bakeoff run` as the pilot")
@@ -245,32 +245,32 @@ def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
     return max(named, key=lambda each: float(np.std(each.primary, ddof=1)))
 
 
-def spread_of_pair(cube: Cube, metric: Metric, baseline: str, contender: str) -> Spread:
+def spread_of_pair(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairRatios:
     """How the ratios of two contenders spread over the blocks that have all of their load steps."""
     outcomes = pair_logs(cube, metric, baseline, contender)
     logs, forfeited = outcomes.settled(), sum(int(side.sum()) for side in outcomes.forfeited)
     return _pilot((baseline, contender), metric.title, cube, logs, forfeited)
 
 
-def _alone(cube: Cube, metric: Metric) -> Spread:
+def _alone(cube: Cube, metric: Metric) -> PairRatios:
     """A single contender against another that is like it and knows nothing of it: twice its variance."""
     with np.errstate(invalid="ignore", divide="ignore"):
         logs = np.log(cube.values(metric.extract)[0])
     name = cube.contenders[0]
     found = _pilot((name, name), metric.title, cube, np.where(np.isfinite(logs), logs, np.nan) * math.sqrt(2.0), 0)
-    return Spread(found.pair, found.title, found.primary, found.load_steps, 0, found.blocks, alone=True)
+    return PairRatios(found.pair, found.title, found.primary, found.load_steps, 0, found.blocks, alone=True)
 
 
-def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], forfeited: int) -> Spread:
+def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: NDArray[np.float64], forfeited: int) -> PairRatios:
     kept = whole_blocks_of(cube, np.isfinite(logs))
     by_load_step = {
         load_step: tuple(map(float, row[np.isfinite(row)]))
         for load_step, row in zip(cube.load_steps, logs, strict=True)
     }
-    return Spread(pair, title, tuple(map(float, kept.of_whole(logs))), by_load_step, forfeited, kept.blocks)
+    return PairRatios(pair, title, tuple(map(float, kept.of_whole(logs))), by_load_step, forfeited, kept.blocks)
 
 
-def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> Iterator[Assumption]:
+def _assumed(pilot: RunRecord, plan: Plan, measured: PairRatios, pairs: int) -> Iterator[Assumption]:
     """What must hold for the answer to hold."""
     names = tuple(contender.name for contender in plan.contenders)
     if measured.alone:

@@ -30,12 +30,12 @@ def client_options_of(run: RunRecord) -> tuple[ClientOption, ...]:
     """What contenders of one plan have differently. What whole files of several differ in is told of the files."""
     found = settings_by_name(run)
     own = {name for plan in _plans(run) for table in _own(plan) for name in table}
-    told = []
+    differences = []
     for name in sorted(own):
         values = {contender: _text(hidden({name: table.get(name)})[name]) for contender, table in found.items()}
         if len({json.dumps(table.get(name), sort_keys=True) for table in found.values()}) > 1:
-            told.append(ClientOption(_bare(name), values))
-    return tuple(told)
+            differences.append(ClientOption(_bare(name), values))
+    return tuple(differences)
 
 
 def client_options_advice(client_options: Sequence[ClientOption], kind: str, names: Sequence[str]) -> list[Fact]:

@@ -35,19 +35,19 @@ def generator_capacities(run: RunRecord) -> Mapping[str, GeneratorCapacity]:
     against a
     server.
     """
-    told = run.environment.get(GENERATOR_CAPACITIES)
-    if not isinstance(told, dict):
+    stored = run.environment.get(GENERATOR_CAPACITIES)
+    if not isinstance(stored, dict):
         return {}
-    known = {c.name: _read(told.get(c.name)) for c in run.contenders}
+    known = {c.name: _read(stored.get(c.name)) for c in run.contenders}
     return {name: capacity for name, capacity in known.items() if capacity is not None}
 
 
 def unmeasured_capacities(run: RunRecord) -> Mapping[str, str]:
     """By contender why its generator capacity could not be measured where there is a server for its way of asking."""
-    told = run.environment.get(GENERATOR_CAPACITIES)
-    if not isinstance(told, dict):
+    stored = run.environment.get(GENERATOR_CAPACITIES)
+    if not isinstance(stored, dict):
         return {}
-    why = {name: each.get(CAPACITY_WHY_NOT) for name, each in told.items() if isinstance(each, dict)}
+    why = {name: each.get(CAPACITY_WHY_NOT) for name, each in stored.items() if isinstance(each, dict)}
     return {name: reason for name, reason in why.items() if isinstance(reason, str)}
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from bakeoff.disclosure.paper.disclosure import CONTENDER
-from bakeoff.disclosure.paper.part import Part, known
+from bakeoff.disclosure.paper.part import StrictTable, known
 from bakeoff.plan.input.toml import key_to_toml, line_to_toml
 
 LONGEST = 50_000
@@ -29,7 +29,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 Disclosed = Annotated[str, Field(max_length=LONGEST)]
 
 
-class ConfigFile(Part):
+class ConfigFile(StrictTable):
     """A configuration file: SHA-256 of its bytes, or where `redacted` of its text without them; `bytes` are
     those of the file. `text`, without secrets, where it was asked for.
     """
@@ -41,7 +41,7 @@ class ConfigFile(Part):
     text: Annotated[str, Field(max_length=LONGEST_FILE)] = ""
 
 
-class Collected(Part):
+class Collected(StrictTable):
     """What a machine said of itself: by which way, and when (UTC). `missing` is what could not be read, and why."""
 
     way: Word

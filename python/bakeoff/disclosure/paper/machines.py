@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bakeoff.disclosure.paper.part import Part
+from bakeoff.disclosure.paper.part import StrictTable
 
 Name = Annotated[str, Field(min_length=1, max_length=60)]
 Count = Annotated[int, Field(ge=1, le=10_000)]
 Role = Literal["generator", "switch", "server", "both"]
 
 
-class Machine(Part):
+class Machine(StrictTable):
     """A machine, or `count` alike ones; `serves` are the contenders that it runs."""
 
     name: Name = Field(description="How it is called.")
@@ -23,7 +23,7 @@ class Machine(Part):
     serves: tuple[Name, ...] = Field(default=(), max_length=50, strict=False, description="Contenders that it runs.")
 
 
-class Link(Part):
+class Link(StrictTable):
     """A link between two machines, or `count` alike ones for each of them."""
 
     ends: tuple[Name, Name] = Field(strict=False, description='["client", "switch"]')

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from bakeoff.disclosure.paper.collected import Collected
 from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED
 from bakeoff.disclosure.paper.machines import Link, Machine
-from bakeoff.disclosure.paper.part import Part, known
+from bakeoff.disclosure.paper.part import StrictTable, known
 from bakeoff.plan.input.messages import did_you_mean
 
 LONGEST = 50_000
@@ -23,14 +23,14 @@ Line = Annotated[str, Field(min_length=1, max_length=300)]
 Day = Annotated[str, Field(min_length=1, max_length=40)]
 
 
-class Note(Part):
+class Note(StrictTable):
     """A note with the day on which it was written."""
 
     date: Day = Field(description="Day of the note: 2026-11-22.")
     text: Text = Field(description="What was noted (Markdown).")
 
 
-class Words(Part):
+class Words(StrictTable):
     """`[paper]`: the author's own words."""
 
     title: str = Field("", max_length=300, description="Title of the paper.")
@@ -51,7 +51,7 @@ class Words(Part):
     )
 
 
-class OwnChapter(Part):
+class OwnChapter(StrictTable):
     """`[[chapter]]`: text with figures and tables between it, each on a line of its own."""
 
     title: Line = Field(description="Title of the chapter.")
@@ -65,14 +65,14 @@ class OwnChapter(Part):
 Money = Annotated[float, Field(ge=0, le=1e15, strict=False, allow_inf_nan=False)]
 
 
-class PriceRules(Part):
+class PriceRules(StrictTable):
     """`[price]`: what all prices are in, and over how many years they are added up."""
 
     currency: Annotated[str, Field(min_length=1, max_length=10)] = Field("EUR", description="Of all prices: EUR.")
     years: Annotated[float, Field(gt=0, le=100, strict=False)] = Field(3, description="Years of use that are counted.")
 
 
-class Price(Part):
+class Price(StrictTable):
     """What a contender costs: once, and in each year."""
 
     cost: Money = Field(description="Paid once.")
@@ -84,7 +84,7 @@ class Price(Part):
         return self.cost + years * self.per_year
 
 
-class Disclosed(Part):
+class Disclosed(StrictTable):
     """`[contenders.NAME.disclosure]`: what a person says of a contender, by the fields of `paper/disclosure.py`, and
     by which way more may be collected.
     """
@@ -104,7 +104,7 @@ def _without_fields(given: Any) -> Any:
     return {**own, "fields": {key: value for key, value in given.items() if key not in own}}
 
 
-class Bed(Part):
+class Bed(StrictTable):
     """`[testbed]`, or one of several `[testbeds.NAME]`: what a person says of it, and the machines and links of its
     diagram. Of several each says what was `measured` on it: suites by name, run files by letter.
     """
@@ -125,7 +125,7 @@ def _bed(given: Any) -> Any:
 BED_PARTS = ("machines", "links", "measured")
 
 
-class OneBed(Part):
+class OneBed(StrictTable):
     """`[testbed]`, as one value."""
 
     testbed: Annotated[Bed, BeforeValidator(_bed), BeforeValidator(known(TESTBED, *BED_PARTS))] = Field(
@@ -133,7 +133,7 @@ class OneBed(Part):
     )
 
 
-class About(Part):
+class About(StrictTable):
     """`[contenders.NAME]`."""
 
     title: str = Field("", max_length=60, description="What it is called in text: Cobalt Qube 2.")
@@ -149,7 +149,7 @@ class About(Part):
     cons: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks against it.")
 
 
-class Answer(Part):
+class Answer(StrictTable):
     """Whether a contender has a feature, with what shows it."""
 
     answer: Literal["yes", "no", "partly", "unknown"] = Field(description="yes, no, partly or unknown.")
@@ -162,7 +162,7 @@ def _answer(value: Any) -> Any:
     return {"answer": value} if isinstance(value, str) else value
 
 
-class Feature(Part):
+class Feature(StrictTable):
     """`[[features]]`: a row of the table of features."""
 
     feature: Line = Field(description="What is asked.")
@@ -172,7 +172,7 @@ class Feature(Part):
     )
 
 
-class Task(Part):
+class Task(StrictTable):
     """`[[administration]]`: something that an administrator did."""
 
     task: Line = Field(description="What was done.")
@@ -180,7 +180,7 @@ class Task(Part):
     note: str = Field("", max_length=1000, description="What was noticed.")
 
 
-class Cell(Part):
+class Cell(StrictTable):
     """A cell of a table of the author, with what shows it."""
 
     text: Line = Field(description="What stands in it: yes, no, partly, unknown, or a few words.")
@@ -193,7 +193,7 @@ def _cell(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
 
 
-class TableRow(Part):
+class TableRow(StrictTable):
     """`[[tables.rows]]`: a row, with cells by the names of columns."""
 
     name: Line = Field(description="What the row is about.")
@@ -202,7 +202,7 @@ class TableRow(Part):
     )
 
 
-class AuthorTable(Part):
+class AuthorTable(StrictTable):
     """`[[tables]]`: a table with columns of its own, such as services by platforms: they need not be contenders."""
 
     title: Line = Field(description="What the table shows.")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from bakeoff.plan.input.messages import did_you_mean
 
 
-class Part(BaseModel):
+class StrictTable(BaseModel):
     """A table of which every key is known."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

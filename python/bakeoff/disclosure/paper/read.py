@@ -23,11 +23,11 @@ from bakeoff.disclosure.paper.model import (
     Task,
     Words,
 )
-from bakeoff.disclosure.paper.part import Part
+from bakeoff.disclosure.paper.part import StrictTable
 from bakeoff.plan.input.messages import did_you_mean, explain
 from bakeoff.plan.settings.fields import read_toml
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=StrictTable)
 TABLES = {
     "paper": "table",
     "price": "table",

@@ -392,23 +392,23 @@ def _searches(run: RunRecord) -> Iterator[Row]:
 
 
 @dataclass(frozen=True)
-class Source:
+class ExportTable:
     """What makes a table, and what one of its rows is."""
 
     row: str
     rows: Callable[[RunRecord], Iterable[Row]]
 
 
-TABLES: Mapping[str, Source] = {
-    "trials": Source("a trial", _trials),
-    "cells": Source("a cell of a trial: one test at one size", _cell_rows),
-    "operations": Source("an operation of a trial, such as a class of requests", _operations),
-    "steps": Source("a step of the operations of a trial, such as connect", _steps),
-    "seconds": Source("a second of a trial", _seconds),
-    "clients": Source("a client of a trial", _clients),
-    "agents": Source("what a machine did of a trial", _agents),
-    "failed": Source("how often a request of a trial failed with one status or class of error", _failed),
-    "telemetry": Source("an interval in which a machine or a contender was watched", _telemetry),
-    "soak": Source("an interval of a soak", _soak),
-    "searches": Source("a search for the capacity", _searches),
+TABLES: Mapping[str, ExportTable] = {
+    "trials": ExportTable("a trial", _trials),
+    "cells": ExportTable("a cell of a trial: one test at one size", _cell_rows),
+    "operations": ExportTable("an operation of a trial, such as a class of requests", _operations),
+    "steps": ExportTable("a step of the operations of a trial, such as connect", _steps),
+    "seconds": ExportTable("a second of a trial", _seconds),
+    "clients": ExportTable("a client of a trial", _clients),
+    "agents": ExportTable("what a machine did of a trial", _agents),
+    "failed": ExportTable("how often a request of a trial failed with one status or class of error", _failed),
+    "telemetry": ExportTable("an interval in which a machine or a contender was watched", _telemetry),
+    "soak": ExportTable("an interval of a soak", _soak),
+    "searches": ExportTable("a search for the capacity", _searches),
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bakeoff.compare.cube.cube import Cube
-from bakeoff.compare.failures.faults import Source
+from bakeoff.compare.failures.faults import FaultSource
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.metrics.metrics import megabytes_per_s, operations_rate
 from bakeoff.compare.model.comparison import Audit
@@ -40,7 +40,7 @@ def _read_back(trial: TrialRecord) -> int:
     return trial.figures(MixFigures).read_back or 0
 
 
-WRITES = Source("written", ("lost",), _lost_writes, _read_back)
+WRITES = FaultSource("written", ("lost",), _lost_writes, _read_back)
 
 
 class Mix(FileWork):

@@ -14,7 +14,7 @@ class Iterations(Shape):
     implied_sessions: Number | None = None
 
 
-class Spread(Shape):
+class BytesPerClient(Shape):
     """Bytes of a client: the least, the most, and the mean over the clients."""
 
     min: Number | None = None
@@ -34,7 +34,7 @@ class MixFigures(Figures):
     iterations: Iterations | None = None
     link_bytes_per_s: Number | None = None
     touched_bytes: Count | None = None
-    touched_bytes_per_client: Spread | None = None
+    touched_bytes_per_client: BytesPerClient | None = None
 
     def working_set_bytes(self, clients: int) -> int:
         return super().working_set_bytes(clients) if self.touched_bytes is None else self.touched_bytes

@@ -7,7 +7,7 @@ import math
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_iterations
-from bakeoff.kinds.file_mix.figures import Iterations, MixFigures, Spread
+from bakeoff.kinds.file_mix.figures import BytesPerClient, Iterations, MixFigures
 from bakeoff.kinds.file_mix.story import narrative
 from bakeoff.load.load_step import LoadStep
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
@@ -72,7 +72,7 @@ def _beyond(trials: list[TrialRecord]) -> str:
     )
 
 
-def _touched(trial: TrialRecord) -> Spread | None:
+def _touched(trial: TrialRecord) -> BytesPerClient | None:
     spread = trial.figures(MixFigures).touched_bytes_per_client
     return spread if spread is not None and spread.mean is not None else None
 
@@ -96,7 +96,7 @@ def _working_set(context: Context) -> Table:
     return Table("Working set touched", tuple(columns), tuple(rows), note)
 
 
-def _set(touched: list[Spread], load_step: LoadStep) -> list[str]:
+def _set(touched: list[BytesPerClient], load_step: LoadStep) -> list[str]:
     if not touched:
         return [wording.MISSING] * 3
     mean = math.fsum(spread.mean or 0.0 for spread in touched) / len(touched) / 2**20

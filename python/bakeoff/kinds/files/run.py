@@ -40,10 +40,10 @@ class FolderCheck(Check):
         assert isinstance(kind, FolderPlanPart)
         self._needed = kind.space_bytes(plan.settings)
         self._what = kind.retained_folder(plan)
-        kept = None if self._what is None else load_engine().work_folder_name(self._what)
-        self._kept = kept
+        name = None if self._what is None else load_engine().work_folder_name(self._what)
+        self._kept = name
         keep = getattr(plan.settings, "keep", False)
-        self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
+        self._remove = [] if name is None or keep else [(c, Path(c.address) / name) for c in plan.contenders]
         self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
         self._places: dict[str, str] = {}
         self._mounts: dict[str, Mount] = {}
@@ -107,13 +107,13 @@ class FolderCheck(Check):
         """
         if self._kept is None:
             return 0, _names(folder)
-        kept = folder / self._kept
+        folder_name = folder / self._kept
         for name in _names(folder):
             left = name.startswith(f".bakeoff-{self._what}-") and load_engine().work_folder_owner(name) == "over"
-            if left and not kept.exists() and not (folder / name).is_symlink():
+            if left and not folder_name.exists() and not (folder / name).is_symlink():
                 with contextlib.suppress(OSError):
-                    (folder / name).rename(kept)
-        there = 0 if kept.is_symlink() else sum(512 * path.lstat().st_blocks for path in kept.rglob("*"))
+                    (folder / name).rename(folder_name)
+        there = 0 if folder_name.is_symlink() else sum(512 * path.lstat().st_blocks for path in folder_name.rglob("*"))
         return there, _names(folder)
 
     def _notes_of_others(self, name: str, *owners: str) -> list[str]:

@@ -12,7 +12,7 @@ MOST_LENGTHS = 100_001
 MOST_BINS = 100_000
 
 
-class Spread(Shape):
+class Moments(Shape):
     """Count, sum, sum of squares, least and greatest of some values; all 0 of none."""
 
     count: Count = 0
@@ -67,7 +67,7 @@ class SessionFigures(Shape):
     completed: Count = 0
     failed: Count = 0
     unfinished: Count = 0
-    rate: Spread = Spread()
+    rate: Moments = Moments()
     connections: Count = 0
     lifetime: Sum = Sum()
     failtime: Sum = Sum()
@@ -89,11 +89,11 @@ class HttperfFigures(Figures):
     starts: Count = 0
     starts_planned: Count = 0
     connect: Sum = Sum()
-    lifetime: Spread = Spread()
+    lifetime: Moments = Moments()
     lifetime_median_s: Number = 0.0
     lifetimes: Annotated[tuple[tuple[Count, Count], ...], Field(max_length=MOST_BINS)] = ()
     request_bytes: Count = 0
-    reply_rate: Spread = Spread()
+    reply_rate: Moments = Moments()
     response: Sum = Sum()
     transfer: Sum = Sum()
     reply_header_bytes: Count = 0

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bakeoff.kinds.httperf.figures import HttperfFigures, SessionFigures, Spread, Sum
+from bakeoff.kinds.httperf.figures import HttperfFigures, Moments, SessionFigures, Sum
 
 
 def share(part: float, of: float) -> float:
@@ -12,12 +12,12 @@ def share(part: float, of: float) -> float:
     return part / of if of > 0 else 0.0
 
 
-def mean(values: Spread | Sum) -> float:
+def mean(values: Moments | Sum) -> float:
     """0 of nothing."""
     return share(values.sum_s if isinstance(values, Sum) else values.sum, values.count)
 
 
-def deviation(values: Spread) -> float:
+def deviation(values: Moments) -> float:
     """The standard deviation of a sample; 0 of fewer than two."""
     if values.count < 2:
         return 0.0

@@ -50,9 +50,9 @@ class HttperfCheck(Check):
                 self._pages[contender.name] = page
 
     def compare(self) -> Sequence[Note]:
-        held = "replies are held to status and length, and bodies are not compared"
+        checked = "replies are held to status and length, and bodies are not compared"
         notes = [
-            Note("warning", f"{name}: the page changes from request to request: {held}")
+            Note("warning", f"{name}: the page changes from request to request: {checked}")
             for name, page in self._known().items()
             if page.digest is None
         ]

@@ -63,14 +63,14 @@ class MailCheck(Check):
         return mail_settings(self.plan.settings_of(contender.name))
 
     def _hold(self, contender: Contender) -> None:
-        held = find_foreign_mail(self.plan, contender, self.addresses(contender))
-        if held.foreign and not self._settings.empty_mailboxes:
+        foreign = find_foreign_mail(self.plan, contender, self.addresses(contender))
+        if foreign.foreign and not self._settings.empty_mailboxes:
             raise ContenderError(
-                f"{contender.name} holds {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
+                f"{contender.name} holds {foreign.text}: {self.plan.suite} needs mailboxes without other mail; use "
                 "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
                 "accounts before each trial"
             )
-        self._foreign[contender.name] = held
+        self._foreign[contender.name] = foreign
 
     def _let_in(self, contender: Contender, place: Place) -> None:
         settings = self._handshakes(contender)
@@ -109,9 +109,9 @@ class MailCheck(Check):
 
     def compare(self) -> Sequence[Note]:
         notes = [
-            Note("warning", f"{name}: {held.text}: deleted before the first trial (--empty-mailboxes)")
-            for name, held in self._foreign.items()
-            if held.foreign
+            Note("warning", f"{name}: {foreign.text}: deleted before the first trial (--empty-mailboxes)")
+            for name, foreign in self._foreign.items()
+            if foreign.foreign
         ]
         notes += [*self._tls_warning(), *self._short_drain()]
         for name, facts in self._facts.items():

@@ -22,7 +22,7 @@ from bakeoff.kinds.replay.log import LogFacts
 from bakeoff.kinds.replay.plan import replay_settings
 from bakeoff.load.load_step import LoadStep
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
-from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.served import WorkPart, parts_of
 
 OTHERS = "other paths"
 # Paths that the log chooses for being asked for most, of which trials are compared; the engine's number.
@@ -114,13 +114,13 @@ class Replay(ComparePart):
         """Those received: what is sent is mostly questions."""
         return trial.bytes_in
 
-    def parts(self, trial: TrialRecord) -> Iterator[Part]:
+    def parts(self, trial: TrialRecord) -> Iterator[WorkPart]:
         """Also paths that are no class of their own."""
         yield from parts_of(trial)
         classes = {one.name for one in trial.per_operation}
         for row in trial.figures(ReplayFigures).paths.rows:
             if row.path not in classes:
-                yield Part("path", row.path, row.answered, sum(row.errors.values()))
+                yield WorkPart("path", row.path, row.answered, sum(row.errors.values()))
 
     def explored(self, base: TrialRecord, other: TrialRecord) -> Iterator[tuple[str, str, float]]:
         """See ComparePart: response times of the most asked paths, which the log chooses and no result does."""

@@ -44,9 +44,9 @@ def section(context: Context) -> Section | None:
         return None
     connecting = [one for one in own.connections if one.opened or one.failed]
     opened = dict.fromkeys(one.contender for one in connecting if one.opened)
-    kept = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
-    blocks: list[Block] = [Text(_keep_alive_words(context, kept), detail=Detail.COMPARISON)] if kept else []
-    if kept and opened:
+    unopened = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
+    blocks: list[Block] = [Text(_keep_alive_words(context, unopened), detail=Detail.COMPARISON)] if unopened else []
+    if unopened and opened:
         blocks.append(Text(_closed(own, list(opened)), detail=Detail.COMPARISON))
     if drawn := _with_a_course(context, own):
         blocks.append(_chart(context, own, drawn))

@@ -159,8 +159,8 @@ class WebCheck(HttpCheck):
         names = list(self._replies)
         differences = self._differences()
         notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
-        held = [difference["text"] for difference in differences if difference["withhold"]]
-        notes += [Note("warning", f"{text}: there will be no verdict between them") for text in held]
+        checked = [difference["text"] for difference in differences if difference["withhold"]]
+        notes += [Note("warning", f"{text}: there will be no verdict between them") for text in checked]
         for other in names[1:]:
             left, right = (next(iter(self._replies[name].values())) for name in (names[0], other))
             notes += trait_differences(names[0], left, other, right)
@@ -173,8 +173,8 @@ class WebCheck(HttpCheck):
             changing = [key for key, page in pages.items() if page.digest is None and key[0] not in self._missing]
             if changing:
                 what = f"{len(changing):,} of {len(pages):,} pages change" if len(pages) > 1 else "the page changes"
-                held = "replies are held to status, length and type, and bodies are not compared"
-                notes.append(Note("warning", f"{name}: {what} from request to request: {held}"))
+                checked = "replies are held to status, length and type, and bodies are not compared"
+                notes.append(Note("warning", f"{name}: {what} from request to request: {checked}"))
         return notes
 
     def _known(self) -> dict[str, dict[tuple[str, int], Learnt]]:
@@ -193,8 +193,8 @@ class WebCheck(HttpCheck):
         if not methods:
             return []
         asked = f"each path ({URLS_COMPARED} at most) was asked once of each contender before timing"
-        held = "only its status is checked; no reply's content was compared"
-        text = f"{', '.join(methods)} may change something: {asked}, and {held}"
+        checked = "only its status is checked; no reply's content was compared"
+        text = f"{', '.join(methods)} may change something: {asked}, and {checked}"
         return [Note("warning", text)]
 
     def _few_streams(self) -> list[Note]:

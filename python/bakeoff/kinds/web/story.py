@@ -49,8 +49,8 @@ def _connections(common: Mapping[str, Any], differ: Set[str]) -> str:
     version = common.get("http")
     if version in VERSIONS or differ & {"http", "keep_alive"}:
         return ""  # the sentence on streams says it, or the one on what contenders have otherwise
-    kept = "Keep-alive: connections stay open between requests" if common.get("keep_alive") is True else _closed()
-    return f"{kept} (HTTP/{version})." if version else f"{kept}."
+    sentence = "Keep-alive: connections stay open between requests" if common.get("keep_alive") is True else _closed()
+    return f"{sentence} (HTTP/{version})." if version else f"{sentence}."
 
 
 def _closed() -> str:

@@ -47,11 +47,11 @@ class SessionCheck(HttpCheck):
 
     def compare(self) -> Sequence[Note]:
         asked = "two sessions are made with each contender before timing"
-        held = (
+        checked = (
             "replies are checked for what two fetches had in common: status, length and bytes; steps add their own "
             "checks. Contenders' replies are not compared with each other"
         )
-        return [*self._repeated(), Note("warning", f"{asked}, and {held}")]
+        return [*self._repeated(), Note("warning", f"{asked}, and {checked}")]
 
     def facts(self) -> dict[str, Any]:
         contenders = {

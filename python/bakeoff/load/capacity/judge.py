@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from bakeoff.core.times import ns_of
 from bakeoff.core.units import format_share
-from bakeoff.load.capacity.objective import Objective, Term
+from bakeoff.load.capacity.objective import Condition, Objective
 from bakeoff.store.records.trial_parts import GROWTH_TERM, JudgedRecord, TermRecord
 
 # The share of what is offered by which a queue may grow in a probe; and by so many starts at least, which chance does.
@@ -73,7 +73,7 @@ def judge(
     return JudgedRecord(met, lost, limit, terms)
 
 
-def _judged(term: Term, answers: Answers) -> TermRecord:
+def _judged(term: Condition, answers: Answers) -> TermRecord:
     missed = answers.failed + answers.unbegun
     asked = answers.good + missed
     value: float | None = None

@@ -21,7 +21,7 @@ Sort = Literal["percentile", "mean", "max", "errors", "achieved"]
 
 
 @dataclass(frozen=True)
-class Term:
+class Condition:
     """One condition. `limit` is a time in seconds or a share; `quantile` is that of a percentile, 1 of `max`."""
 
     sort: Sort
@@ -62,7 +62,7 @@ class Term:
 class Objective:
     """All of its terms are to be met at once."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[Condition, ...]
 
     def __str__(self) -> str:
         return ",".join(map(str, self.terms))
@@ -73,7 +73,7 @@ class Objective:
         return max((term.limit for term in self.terms if term.is_time), default=0.0)
 
     @property
-    def needs_rate(self) -> Term | None:
+    def needs_rate(self) -> Condition | None:
         """A term that only a rate can be held to."""
         return next((term for term in self.terms if term.sort == "achieved"), None)
 
@@ -104,11 +104,11 @@ def parse_objective(text: str) -> Objective:
     return Objective(terms)
 
 
-def _name(term: Term) -> str:
+def _name(term: Condition) -> str:
     return f"p{term.quantile * 100:.6g}" if term.sort == "percentile" else term.sort
 
 
-def _term(text: str) -> Term:
+def _term(text: str) -> Condition:
     part = text.strip()
     match = _TERM.fullmatch(text)
     if not part:
@@ -131,16 +131,16 @@ def _term(text: str) -> Term:
     if name == "errors":
         if limit >= 1.0:
             raise ValueError(f"{part!r} lets everything fail: write a smaller share, such as 0.1%")
-        return Term("errors", limit)
+        return Condition("errors", limit)
     if name == "achieved":
         if limit <= 0.0:
             raise ValueError(f"{part!r} is met by a server that does nothing: write a share such as 99%")
-        return Term("achieved", limit)
+        return Condition("achieved", limit)
     if limit <= 0.0:
         raise ValueError(f"{part!r}: no answer takes no time: write a time such as 50ms")
     if percentile is None:
-        return Term("mean", limit) if name == "mean" else Term("max", limit, 1.0)
+        return Condition("mean", limit) if name == "mean" else Condition("max", limit, 1.0)
     quantile = float(percentile[1]) / 100.0
     if quantile <= 0.0:
         raise ValueError(f"{part!r}: a percentile lies above 0: write p50, p99 or p99.9")
-    return Term("percentile", limit, quantile)
+    return Condition("percentile", limit, quantile)

@@ -22,7 +22,7 @@ _UNKNOWN = ("heading", "lheading", "blockquote", "fence", "code", "hr", "referen
 _BRACES = re.compile(r"(?<!\\)\{([^{}\n]{0,300})\}")
 # Signs of nobody's alphabet keep the place of what is inserted while the text is parsed.
 _OPEN, _CLOSE = "\ue000", "\ue001"
-_HELD = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_INSERTED = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 
 
 def passages_of(text: str, where: str, insert: Callable[[str], str]) -> tuple[Passage, ...]:
@@ -30,25 +30,25 @@ def passages_of(text: str, where: str, insert: Callable[[str], str]) -> tuple[Pa
 
     Raises PlanError, which begins with `where`, for pictures and for links to anything but http and https.
     """
-    held: list[str] = []
+    inserted: list[str] = []
 
     def hold(match: re.Match[str]) -> str:
         try:
-            held.append(insert(match[1].strip()))
+            inserted.append(insert(match[1].strip()))
         except PlanError as error:
             raise PlanError(f"{where}: {{{match[1]}}} {error}") from None
-        return f"{_OPEN}{len(held) - 1}{_CLOSE}"
+        return f"{_OPEN}{len(inserted) - 1}{_CLOSE}"
 
     free = text.replace(_OPEN, "\ufffd").replace(_CLOSE, "\ufffd")
     tokens = _parser().parse(_BRACES.sub(hold, free))
     return tuple(
-        replace(passage, spans=tuple(_released(span, held) for span in passage.spans))
+        replace(passage, spans=tuple(_released(span, inserted) for span in passage.spans))
         for passage in _passages(tokens, where)
     )
 
 
-def _released(span: Span, held: Sequence[str]) -> Span:
-    return replace(span, text=_HELD.sub(lambda match: held[int(match[1])], span.text))
+def _released(span: Span, inserted: Sequence[str]) -> Span:
+    return replace(span, text=_INSERTED.sub(lambda match: inserted[int(match[1])], span.text))
 
 
 @cache
@@ -88,7 +88,7 @@ def _passages(tokens: Sequence[Token], where: str) -> Iterator[Passage]:
 
 def _spans(tokens: Sequence[Token], where: str) -> Iterator[Span]:
     look = Span("")
-    looks: Mapping[str, Callable[[Span], Span]] = {
+    styles: Mapping[str, Callable[[Span], Span]] = {
         "strong_open": lambda span: replace(span, strong=True),
         "strong_close": lambda span: replace(span, strong=False),
         "em_open": lambda span: replace(span, emphasis=True),
@@ -96,8 +96,8 @@ def _spans(tokens: Sequence[Token], where: str) -> Iterator[Span]:
         "link_close": lambda span: replace(span, link=""),
     }
     for token in tokens:
-        if token.type in looks:
-            look = looks[token.type](look)
+        if token.type in styles:
+            look = styles[token.type](look)
         elif token.type == "link_open":
             look = replace(look, link=_address(str(token.attrs.get("href", "")), where))
         elif token.type == "image":

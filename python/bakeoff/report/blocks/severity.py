@@ -27,8 +27,8 @@ SEVERITIES: dict[str, Severity] = {
 def short_verdict(of: Verdict | RatioPoint) -> SeverityText:
     """The same without the reasons of one that is withheld, which stand with the verdict on the primary endpoint."""
     verdict = of.verdict if isinstance(of, RatioPoint) else of
-    kept = verdict.kind not in ("withheld", "disqualified")
-    return verdict_cell(of) if kept else SeverityText(verdict.kind, SEVERITIES[verdict.kind])
+    decided = verdict.kind not in ("withheld", "disqualified")
+    return verdict_cell(of) if decided else SeverityText(verdict.kind, SEVERITIES[verdict.kind])
 
 
 def verdict_cell(of: Verdict | RatioPoint) -> SeverityText:

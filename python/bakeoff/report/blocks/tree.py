@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.embed.report_options import Extent
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 
 Severity = Literal["plain", "good", "warning", "bad"]
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
@@ -183,7 +183,7 @@ class Section:
     title: str
     blocks: tuple[Block, ...]
     id: str = ""
-    part: Part = Part.RESULTS
+    part: ReportPart = ReportPart.RESULTS
     chapter: str = ""
     suite_title: str = ""
     in_full: bool = False
@@ -194,9 +194,9 @@ class Section:
         return f"{self.chapter}: {self.title}" if self.chapter else self.title
 
     @property
-    def stands_in(self) -> Part:
+    def stands_in(self) -> ReportPart:
         """The part of the report that it stands in: what is the front of a single run is a result of a chapter."""
-        return Part.RESULTS if self.chapter and self.part == Part.FRONT else self.part
+        return ReportPart.RESULTS if self.chapter and self.part == ReportPart.FRONT else self.part
 
 
 def in_order(sections: Iterable[Section]) -> tuple[Section, ...]:

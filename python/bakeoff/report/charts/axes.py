@@ -44,7 +44,7 @@ class Scaled:
 
     axis: alt.Axis
     scale: alt.Scale
-    ground: float = 0
+    floor: float = 0
 
     def x(self, field: str) -> alt.X:
         """The field from left to right."""

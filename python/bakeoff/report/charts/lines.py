@@ -84,7 +84,7 @@ def lines(
     if isinstance(across, Loads) and (missing := [row for row in rows if _is_missing(row, bold)]):
         # A contender that broke at a load step is a result: it is marked on the axis, and the line stops.
         kept = ("contender", "load_step", "at")
-        datasets["missing"] = [{**{key: row[key] for key in kept}, "value": scaled.ground} for row in missing]
+        datasets["missing"] = [{**{key: row[key] for key in kept}, "value": scaled.floor} for row in missing]
         cross = alt.Chart(rows_of("missing")).mark_text(text="✕", fontSize=15, fontWeight="bold", dy=-7)
         layers.append(cross.encode(x=x, y=y, color=channels[0]))
     keys = [*([Key(over, INK, "circle", ())] if over else []), *contender_keys(names)]

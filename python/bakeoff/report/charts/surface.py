@@ -121,10 +121,10 @@ class _Panel:
         """The edge of the floor and the lines on the two walls at the back."""
         far_record, far_file = self.records - 1.0, self.files - 1.0
         paths = [[(0.0, far_file, rate), (0.0, 0.0, rate), (far_record, 0.0, rate)] for rate in self.scale.ticks]
-        ground, top = self.scale.ticks[0], self.scale.ticks[-1]
-        paths.append([(0.0, far_file, ground), (far_record, far_file, ground), (far_record, 0.0, ground)])
+        floor, top = self.scale.ticks[0], self.scale.ticks[-1]
+        paths.append([(0.0, far_file, floor), (far_record, far_file, floor), (far_record, 0.0, floor)])
         corners = ((0.0, far_file), (0.0, 0.0), (far_record, 0.0))
-        paths += [[(*corner, ground), (*corner, top)] for corner in corners]
+        paths += [[(*corner, floor), (*corner, top)] for corner in corners]
         return [
             {"l": f"{self.left:.0f}-{number}", **_place(self.at(*point))}
             for number, path in enumerate(paths)
@@ -159,13 +159,13 @@ class _Panel:
         def put(align: str, point: Point, text: str, across: float, below: float) -> None:
             data[align].append({"t": text, **_place((point[0] + across, point[1] - below))})
 
-        ground = self.scale.ticks[0]
+        floor = self.scale.ticks[0]
         for number in _some(len(records)):
-            put("right", self.at(number, self.files - 1.0, ground), records[number], -6.0, 7.0)
+            put("right", self.at(number, self.files - 1.0, floor), records[number], -6.0, 7.0)
         for number in _some(len(files)):
-            put("left", self.at(self.records - 1.0, number, ground), files[number], 6.0, 7.0)
-        put("right", self.at((self.records - 1) / 2.0, self.files - 1.0, ground), "records", -46.0, 26.0)
-        put("left", self.at(self.records - 1.0, (self.files - 1) / 2.0, ground), "files", 46.0, 26.0)
+            put("left", self.at(self.records - 1.0, number, floor), files[number], 6.0, 7.0)
+        put("right", self.at((self.records - 1) / 2.0, self.files - 1.0, floor), "records", -46.0, 26.0)
+        put("left", self.at(self.records - 1.0, (self.files - 1) / 2.0, floor), "files", 46.0, 26.0)
         for rate in self.scale.ticks[1:]:
             put("right", self.at(0.0, self.files - 1.0, rate), shown(rate), -6.0, 0.0)
 

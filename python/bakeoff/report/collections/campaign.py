@@ -29,7 +29,7 @@ from bakeoff.report.compose import OBJECTIVE, VERDICTS, chapter, winner
 from bakeoff.report.embed.provenance import MEASURED, measured
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.repeated_texts import without_repeats
 from bakeoff.report.layout.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.narrate import wording
@@ -127,8 +127,8 @@ def _number(comparison: CampaignComparison) -> str:
 def _verdict(comparison: CampaignComparison) -> tuple[str, Severity]:
     if any(place.no_place == Disqualified() for place in comparison.places):
         return VERDICTS["disqualified"]
-    held = [suite.comparison.objective for suite in comparison.suites if suite.comparison is not None]
-    verdicts = [found.verdict for found in held if found is not None]
+    objectives = [suite.comparison.objective for suite in comparison.suites if suite.comparison is not None]
+    verdicts = [found.verdict for found in objectives if found is not None]
     if len(comparison.contenders) == 1 and verdicts:
         return OBJECTIVE[worst(verdicts)]
     if comparison.winner is None:
@@ -152,7 +152,7 @@ def _of_chapter(section: Section, name: str, number: int, title: str) -> Section
 
 def _once(sections: list[Section]) -> list[Section]:
     """What all suites say in the same words is said once, and of none."""
-    gathered = (one for one in sections if one.chapter and one.stands_in != Part.RESULTS)
+    gathered = (one for one in sections if one.chapter and one.stands_in != ReportPart.RESULTS)
     counts = Counter((section.title, section.blocks) for section in gathered)
     suites = len({section.chapter for section in sections if section.chapter})
     shared = {key for key, times in counts.items() if times == suites > 1}
@@ -171,7 +171,7 @@ def _over_all(comparison: CampaignComparison) -> Section:
     blocks += [_suites(comparison)]
     blocks += [_places(comparison), _pairs(comparison)] if comparison.overall else []
     blocks += [_effects(comparison)] if comparison.effects else []
-    return Section("All suites", tuple(blocks), "all-suites", Part.FRONT)
+    return Section("All suites", tuple(blocks), "all-suites", ReportPart.FRONT)
 
 
 def _missing(comparison: CampaignComparison) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.paper.testbed import UNKNOWN, Generators, of_generators
 from bakeoff.store.records.run_records import RunRecord
@@ -35,7 +35,7 @@ def suite_files(runs: Mapping[str, RunRecord]) -> Section:
     if same:
         same_columns = (Column("Item", numeric=False), Column("All", numeric=False))
         blocks.append(Table("The same of all suites", same_columns, tuple(same), folded=True))
-    return Section("The run files", tuple(blocks), "run-files", Part.FRONT)
+    return Section("The run files", tuple(blocks), "run-files", ReportPart.FRONT)
 
 
 MACHINES = ("Load generators", "Their software")

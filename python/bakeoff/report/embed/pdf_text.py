@@ -81,10 +81,10 @@ def _read(content: bytes, with_pages: bool) -> dict[str, Any]:
             return {"foreign": NOT_OURS}
         pages = [document[number] for number in range(len(document))] if with_pages else []
         words = list(_each(pages, lambda page: page.get_textpage().get_text_bounded().split()))
-        looks = [hashlib.sha256(bytes(page.render(scale=1).buffer)).hexdigest() for page in pages]
+        digests = [hashlib.sha256(bytes(page.render(scale=1).buffer)).hexdigest() for page in pages]
     except pypdfium2.PdfiumError as error:
         return {"unread": f"this is no PDF that can be read ({error}): write the report again"}
-    return {"data": data.decode("utf-8", "replace"), "words": words, "pages": looks}
+    return {"data": data.decode("utf-8", "replace"), "words": words, "pages": digests}
 
 
 def _each(pages: Iterable[Any], words: Callable[[Any], list[str]]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from functools import partial
 from string import ascii_uppercase
 
 from bakeoff.report.blocks.tree import Chapter, Report, Section
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Subject:
 
     title: str
     ids: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ReportPart, ...] = ()
     is_appendix: bool = False
 
 
@@ -28,14 +28,14 @@ Found = tuple[str, tuple[Section, ...], bool, bool]
 SUMMARY = Subject(
     "Summary", ("author-summary", "author-findings", "author-notes", "all-suites", "challenge", "notes-of-suites")
 )
-TESTING = Subject("How it was tested", ("overview", "run-files"), (Part.OVERVIEW,))
-SUITES = Subject("Results", (), (Part.FRONT, Part.RESULTS))
+TESTING = Subject("How it was tested", ("overview", "run-files"), (ReportPart.OVERVIEW,))
+SUITES = Subject("Results", (), (ReportPart.FRONT, ReportPart.RESULTS))
 RESOURCES = Subject("Resources and price", ("resources", "processors", "author-prices"))
-FEATURES = Subject("Features and administration", (), (Part.AUTHOR,))
+FEATURES = Subject("Features and administration", (), (ReportPart.AUTHOR,))
 CONCLUSION = Subject("Conclusion", ("author-conclusion", "author-disclaimer"))
-CONFIGURATION = Subject("Configuration and disclosure", (), (Part.CONFIGURATION,), True)
-METHOD = Subject("Method and statistics", ("reading",), (Part.AUDITS,), True)
-VALUES = Subject("All values", (), (Part.APPENDIX,), True)
+CONFIGURATION = Subject("Configuration and disclosure", (), (ReportPart.CONFIGURATION,), True)
+METHOD = Subject("Method and statistics", ("reading",), (ReportPart.AUDITS,), True)
+VALUES = Subject("All values", (), (ReportPart.APPENDIX,), True)
 SUBJECTS = (SUMMARY, TESTING, SUITES, RESOURCES, FEATURES, CONCLUSION, CONFIGURATION, METHOD, VALUES)
 
 
@@ -60,7 +60,7 @@ def subject_of(section: Section, of_suites: bool = False) -> Subject:
     by_id = next((one for one in SUBJECTS if base in one.ids), None)
     if by_id is not None and (by_id is not SUMMARY or of_suites or base.startswith("author-")):
         return by_id
-    if of_suites and not section.chapter and section.part == Part.FRONT:
+    if of_suites and not section.chapter and section.part == ReportPart.FRONT:
         return SUMMARY
     return next(one for one in SUBJECTS if section.part in one.parts)
 

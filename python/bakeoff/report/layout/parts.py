@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Part(IntEnum):
+class ReportPart(IntEnum):
     """Where a section stands."""
 
     FRONT = 1

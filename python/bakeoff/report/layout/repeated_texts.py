@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from bakeoff.report.blocks.tree import Block, Listing, Section, Table, Text
 from bakeoff.report.layout.chapters import base_id
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 
 SAME = "The same of all suites"
-GATHERED = (Part.OVERVIEW, Part.CONFIGURATION)
+GATHERED = (ReportPart.OVERVIEW, ReportPart.CONFIGURATION)
 """Parts in which the suites stand one behind the other."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.report.blocks.tree import Section
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 
 if TYPE_CHECKING:
     from bakeoff.report.layout.context import Context
@@ -26,7 +26,7 @@ class ReportSection:
 
     id: str
     make: Callable[[Context], Section | None]
-    part: Part = Part.RESULTS
+    part: ReportPart = ReportPart.RESULTS
     detail: Detail = Detail.PAGE
     after: str = ""
     fits: Callable[[Context], bool] = lambda _: True
@@ -40,7 +40,7 @@ class ReportSection:
 
 def report_section(
     id_: str,
-    part: Part = Part.RESULTS,
+    part: ReportPart = ReportPart.RESULTS,
     detail: Detail = Detail.PAGE,
     after: str = "",
     fits: Callable[[Context], bool] = lambda _: True,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from bakeoff.report.blocks.tree import Block, Chart, Listing, Report, Section, Table, Text
 from bakeoff.report.layout.chapters import RESOURCES, SUITES, subject_of
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 
 MORE = (
     "This is the standard edition: every trial, all percentiles, settings and configuration files are in the full one "
@@ -21,7 +21,7 @@ FIRST_SPARED = 2
 MOST_ROWS = 60
 """Of a table that a page folds away."""
 NOTHING = "What failed"
-CUT = (Part.CONFIGURATION, Part.AUDITS, Part.APPENDIX)
+CUT = (ReportPart.CONFIGURATION, ReportPart.AUDITS, ReportPart.APPENDIX)
 
 
 def standard(report: Report) -> Report:

@@ -12,7 +12,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.model import Cell, Paper
 from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.report.blocks.tree import Block, Column, Section, Severity, SeverityText, Table, Text
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.narrate import wording
 
 BY = "Stated by the author, not found by Bakeoff."
@@ -43,7 +43,7 @@ def _prices(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str, Comp
     for suite, comparison in comparisons.items():
         unit = paper.price.currency
         blocks += [_for_money(comparison, suite, totals, unit), Text(cheapest(comparison, suite, totals, unit))]
-    return Section("Prices", tuple(blocks), "author-prices", Part.AUTHOR)
+    return Section("Prices", tuple(blocks), "author-prices", ReportPart.AUTHOR)
 
 
 def _costs(paper: Paper, names: tuple[str, ...], totals: Mapping[str, float]) -> Table:
@@ -145,7 +145,7 @@ def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
         rows.append((title, *(_cell(found.get(name), notes) for name in names)))
     columns = (Column("Feature", False), *(Column(name, False) for name in names))
     blocks = _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes)
-    return Section("Features", blocks, "author-features", Part.AUTHOR)
+    return Section("Features", blocks, "author-features", ReportPart.AUTHOR)
 
 
 def _own_tables(paper: Paper) -> Section | None:
@@ -157,7 +157,7 @@ def _own_tables(paper: Paper) -> Section | None:
         columns = (Column(table.of, False), *(Column(name, False) for name in table.columns))
         note = f"{table.note.rstrip('.')}. {UNSHOWN}" if table.note else UNSHOWN
         blocks += _with_notes(Table(table.title, columns, rows, note), notes)
-    return Section("The author's tables", tuple(blocks), "author-tables", Part.AUTHOR) if blocks else None
+    return Section("The author's tables", tuple(blocks), "author-tables", ReportPart.AUTHOR) if blocks else None
 
 
 def _with_notes(table: Table, notes: Mapping[str, int]) -> tuple[Block, ...]:
@@ -185,14 +185,14 @@ def _administration(paper: Paper, names: tuple[str, ...]) -> Section | None:
     )
     columns = (Column("Task", False), *(Column(name, False) for name in names), Column("Note", False))
     table = Table("Time that it took", columns, rows, BY)
-    return Section("Administration", (table,), "author-administration", Part.AUTHOR)
+    return Section("Administration", (table,), "author-administration", ReportPart.AUTHOR)
 
 
 def _pros_and_cons(paper: Paper, names: tuple[str, ...]) -> Section | None:
     rows = tuple((name, sort, text) for name in names for sort, text in _author_texts(paper, name))
     columns = (Column("Contender", False), Column("", False), Column("In the author's words", False))
     table = Table("Pros and cons", columns, rows, BY)
-    return Section("Pros and cons", (table,), "author-pros", Part.AUTHOR) if rows else None
+    return Section("Pros and cons", (table,), "author-pros", ReportPart.AUTHOR) if rows else None
 
 
 def _author_texts(paper: Paper, name: str) -> Iterable[tuple[str, str]]:

@@ -15,7 +15,7 @@ from bakeoff.report.blocks.tree import Block, Column, Cover, Passage, Prose, Rep
 from bakeoff.report.embed.report_options import Extent
 from bakeoff.report.layout.detail import Detail
 from bakeoff.report.layout.laid_out import laid_out
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.paper.author_tables import author_tables
 from bakeoff.report.paper.disclosed import disclosure
 from bakeoff.report.paper.inserted import inserted
@@ -103,14 +103,14 @@ class _Author:
         passages = self._passages(text, key)
         if not passages:
             return None
-        return Section(title, (self._prose(passages, detail),), f"author-{key}", Part.FRONT)
+        return Section(title, (self._prose(passages, detail),), f"author-{key}", ReportPart.FRONT)
 
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
         for number, note in enumerate(self.paper.words.notes, 1):
             day = Passage((Span(note.date, strong=True),))
             blocks.append(self._prose((day, *self._passages(note.text, f"notes[{number}] text"))))
-        return Section("Notes", tuple(blocks), "author-notes", Part.FRONT) if blocks else None
+        return Section("Notes", tuple(blocks), "author-notes", ReportPart.FRONT) if blocks else None
 
     def _prose(self, passages: tuple[Passage, ...], detail: Detail = Detail.PAGE) -> Prose:
         """Whose it is stands above all of it."""

@@ -9,7 +9,7 @@ from bakeoff.disclosure.paper.collected import Collected
 from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED, label_of
 from bakeoff.disclosure.paper.model import Disclosed, Paper
 from bakeoff.report.blocks.tree import Block, Column, Section, SeverityText, Table
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.narrate import wording
 from bakeoff.report.paper.config_files import config_files
 from bakeoff.report.paper.test_beds import PlacedBed
@@ -47,7 +47,7 @@ def disclosure(paper: Paper, names: tuple[str, ...], beds: Sequence[PlacedBed]) 
             else bed_diagram(one.bed, one.generators, names)
         )
     blocks += _beds(beds)
-    return [Section("Disclosure", tuple(blocks), "author-disclosure", Part.CONFIGURATION)]
+    return [Section("Disclosure", tuple(blocks), "author-disclosure", ReportPart.CONFIGURATION)]
 
 
 def _beds(beds: Sequence[PlacedBed]) -> list[Block]:

@@ -116,8 +116,8 @@ class _Asked:
     @property
     def taken_away(self) -> str:
         """What is told with the number where there is no verdict."""
-        told = {"withheld": " [verdict withheld]", "disqualified": " [disqualified]", "too_few": " [no verdict]"}
-        return told.get(self.kind, "")
+        marks = {"withheld": " [verdict withheld]", "disqualified": " [disqualified]", "too_few": " [no verdict]"}
+        return marks.get(self.kind, "")
 
     @property
     def values(self) -> tuple[tuple[str, Any], ...]:

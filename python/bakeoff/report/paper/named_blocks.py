@@ -55,9 +55,9 @@ def named_blocks(sections: Sequence[Section]) -> NamedBlocks:
 def _of(section: Section) -> Iterator[Named]:
     base, suite = base_id(section), section.chapter
     yield Named("section", base, suite, section.blocks, section.title, base)
-    said = _said(section)
-    if said:
-        yield Named("text", base, suite, said, section.title, base)
+    text = _text(section)
+    if text:
+        yield Named("text", base, suite, text, section.title, base)
     for block in section.blocks:
         if isinstance(block, Chart):
             yield Named("figure", _figure(block, section), suite, (block,), block.title, base)
@@ -65,14 +65,14 @@ def _of(section: Section) -> Iterator[Named]:
             yield Named("table", slug(block.title), suite, (block,), block.title, base)
 
 
-def _said(section: Section) -> tuple[Block, ...]:
+def _text(section: Section) -> tuple[Block, ...]:
     return tuple(block for block in section.blocks if not isinstance(block, Chart | Table | Listing))
 
 
 def remains_in(one: Named, section: Section) -> bool:
     """Whether some of it is in a section that was cut."""
     if one.kind == "text":
-        return bool(_said(section))
+        return bool(_text(section))
     (block,) = one.blocks
     return any(
         other.id == block.id if isinstance(other, Chart) and isinstance(block, Chart) else _is_table(other, block)

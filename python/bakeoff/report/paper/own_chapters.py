@@ -14,7 +14,7 @@ from bakeoff.plan.input.messages import did_you_mean
 from bakeoff.report.blocks.tree import Block, Chart, Passage, Prose, Section, Table
 from bakeoff.report.charts.drawing import Drawing
 from bakeoff.report.layout.chapters import Found
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.paper.named_blocks import KINDS, NamedBlocks
 
 PLACE: Final = re.compile(rf"\s*\{{({'|'.join(KINDS)})\b([^{{}}\n]*)\}}\s*")
@@ -34,12 +34,12 @@ class OwnChapters:
     def made(self, number: int, chapter: OwnChapter) -> Found:
         """A chapter with its sections. Raises PlanError for what is named and not there, or placed twice."""
         where = f"[[chapter]] {chapter.title!r}"
-        sections: list[Section] = [Section("", (), f"own-{number}-0", Part.RESULTS)]
+        sections: list[Section] = [Section("", (), f"own-{number}-0", ReportPart.RESULTS)]
         begun = False
         for kind, text in _parts(chapter.text):
             if kind == "title":
                 id_ = f"own-{number}-{len(sections)}"
-                sections.append(Section(text, (), id_, Part.RESULTS))
+                sections.append(Section(text, (), id_, ReportPart.RESULTS))
                 continue
             if kind == "prose":
                 blocks: tuple[Block, ...] = (Prose("" if begun else self.by, self.passages(text, where)),)
@@ -99,16 +99,16 @@ def _keys(asked: str) -> dict[str, str]:
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
     """Titles, places and the prose between them, in their order."""
-    held: list[str] = []
+    lines: list[str] = []
     for line in text.splitlines():
         title, place = TITLE.fullmatch(line.strip()), PLACE.fullmatch(line)
         if title is None and place is None:
-            held.append(line)
+            lines.append(line)
             continue
-        yield from _prose(held)
-        held = []
+        yield from _prose(lines)
+        lines = []
         yield ("title", title[1].strip()) if title is not None else (place[1], place[2])  # type: ignore[index]
-    yield from _prose(held)
+    yield from _prose(lines)
 
 
 def _prose(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -240,13 +240,13 @@ def _specification(ink: _Ink, height: float, source: str) -> dict[str, Any]:
     for kind, fill, corner in (("machine", ZONE, 4), ("switch", LIGHT_PAPER, 0)):
         mark = {"type": "rect", "fill": fill, "stroke": DOMAIN, "strokeWidth": 1.2, "cornerRadius": corner}
         layers.append(_only("boxes", {"kind": kind}, mark, {**axes, **ends}))
-    looks: dict[str, dict[str, Any]] = {
+    styles: dict[str, dict[str, Any]] = {
         "name": {"fontSize": NAMES, "fontWeight": "bold", "color": INK},
         "word": {"fontSize": WORDS, "color": INK},
         "label": {"fontSize": LABELS, "color": MUTED},
         "warned": {"fontSize": LABELS, "fontWeight": "bold", "color": INK},
     }
-    for kind, look in looks.items():
+    for kind, look in styles.items():
         for align in ("left", "center"):
             mark = {"type": "text", "baseline": "middle", "align": align, **look}
             words = {**axes, "text": {"field": "text", "type": "nominal"}}

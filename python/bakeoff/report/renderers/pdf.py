@@ -165,9 +165,9 @@ def _brief(chapters: Sequence[tree.Chapter], contenders: Sequence[str]) -> list[
         for section in chapter.sections:
             for block in section.blocks:
                 made = _block(block, contenders)
-                told = "title" if made["kind"] in ("table", "chart") else "text"
-                if section.chapter and told in made:
-                    made[told] = f"{section.chapter}: {made[told]}"
+                text = "title" if made["kind"] in ("table", "chart") else "text"
+                if section.chapter and text in made:
+                    made[text] = f"{section.chapter}: {made[text]}"
                 is_last = chapter.title == TESTING.title
                 weight = 3 if is_last else 1 if made["kind"] == "chart" else 2 if section.chapter else 0
                 found.append((weight, {**made, "page": 1 + (weight in (1, 3))}))

@@ -33,14 +33,14 @@ class RatesReport(ShapeReport):
     def figure(self, context: Context, c: ContenderSummary) -> tuple[str, str]:
         """At rates there is no peak: a queue that drains answers more than is offered."""
         (each,) = [each for each in context.comparison.overload_points if each.contender == c.name]
-        kept = (
+        sustained = (
             each.sustained_load_step if each.overload_load_step is not None else context.comparison.run.load_steps[-1]
         )
         if not each.blocks:
             return wording.MISSING, "the sustained rate is not known: trials are missing"
-        if kept is None:
+        if sustained is None:
             return "none", "it sustains none of the rates"
-        return unit_of(context.whole).load(kept), "the highest sustained rate of the measured ones"
+        return unit_of(context.whole).load(sustained), "the highest sustained rate of the measured ones"
 
     def course(self, context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
         """Its overload point."""

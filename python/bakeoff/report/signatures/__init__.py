@@ -9,7 +9,7 @@ from pathlib import Path
 from bakeoff.core.errors import PlanError
 from bakeoff.core.system.bounded_read import read_bounded
 from bakeoff.report.signatures import ssh
-from bakeoff.report.signatures.ssh import Checked
+from bakeoff.report.signatures.ssh import SignatureCheck
 
 SUFFIX = ".sig"
 MOST_KEY_BYTES = 1 << 20
@@ -25,7 +25,7 @@ def check_signer(key: Path) -> None:
     ssh.find()
 
 
-def check_signature(report: Path, content: bytes, trusted: str) -> Checked:
+def check_signature(report: Path, content: bytes, trusted: str) -> SignatureCheck:
     """Who signed `content`, which was read from `report`, by the signature beside it. `trusted` names a file of allowed
     signers or a public key, or is a public key.
 

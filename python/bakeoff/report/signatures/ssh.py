@@ -12,7 +12,7 @@ from bakeoff.report.signatures.program import CHECK_S, SIGN_S, call, find
 
 NAMESPACE = "bakeoff-report"
 """What is signed for: a signature of anything else by the same key is none of a report."""
-__all__ = ["Checked", "check", "find", "is_public", "is_secret", "sign"]
+__all__ = ["SignatureCheck", "check", "find", "is_public", "is_secret", "sign"]
 HOLDER = "holder"
 MOST_PRINCIPALS = 100
 _TYPE = r"(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-\S{1,40}|sk-(?:ssh|ecdsa)-\S{1,60}|ssh-\S{1,60}-cert-v01@openssh\.com)"
@@ -23,7 +23,7 @@ _GOOD = re.compile(r'Good "[^"]*" signature (?:for (?P<who>.*) )?with (?P<key>\S
 
 
 @dataclass(frozen=True)
-class Checked:
+class SignatureCheck:
     """What came of a check: `by` whom a signature is, in words, or the `fault` for which it is not believed."""
 
     by: str = ""
@@ -52,7 +52,7 @@ def sign(key: Path, content: bytes) -> bytes:
     return reply.out
 
 
-def check(content: bytes, signature: bytes, keys: str) -> Checked:
+def check(content: bytes, signature: bytes, keys: str) -> SignatureCheck:
     """Whether `signature` is one of `content` by one of `keys`: first whether the bytes are those that were signed,
     then whether the key is allowed to. Raises GeneratorError where the program does not answer.
     """
@@ -62,7 +62,7 @@ def check(content: bytes, signature: bytes, keys: str) -> Checked:
         allowed.write_text(f'{HOLDER} namespaces="{NAMESPACE}" {keys.strip()}\n' if _KEY.match(keys) else keys)
         whole = call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature_path)], content, CHECK_S)
         if whole.code:
-            return Checked(fault=_of_bytes(whole.words))
+            return SignatureCheck(fault=_of_bytes(whole.words))
         key = _key_of(whole.out)
         found = call(["-Y", "find-principals", "-s", str(signature_path), "-f", str(allowed)], None, CHECK_S)
         reason = _of_signer(found.words, key)
@@ -70,9 +70,9 @@ def check(content: bytes, signature: bytes, keys: str) -> Checked:
             words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(signature_path)]
             reply = call(words, content, CHECK_S)
             if not reply.code and _GOOD.search(reply.out.decode("utf-8", "replace")):
-                return Checked(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
+                return SignatureCheck(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
             reason = _of_signer(reply.words, key)
-        return Checked(fault=reason)
+        return SignatureCheck(fault=reason)
 
 
 def _key_of(out: bytes) -> str:

@@ -28,7 +28,7 @@ SILENCE_STEP_S = 0.3  # … and no longer a time counts as silence: whoever cont
 NOTHING = Snapshot(elapsed_s=0, phase="starting", operations=0, errors=0, bytes_in=0)
 
 
-class Part:
+class AgentPart:
     """An agent's part of a trial, asked by one thread. What it told last is read by others under the trial's lock."""
 
     def __init__(self, agent: Agent, part: Slice, spec: TrialSpec, clients: int) -> None:
@@ -77,7 +77,7 @@ class Together:
     """See FleetSession. Results are merged by the specification `merged_by`."""
 
     def __init__(
-        self, parts: Sequence[Part], merged_by: TrialSpec, now_ns: Callable[[], int] = time.monotonic_ns
+        self, parts: Sequence[AgentPart], merged_by: TrialSpec, now_ns: Callable[[], int] = time.monotonic_ns
     ) -> None:
         self._parts, self._merged_by, self._now_ns = parts, merged_by, now_ns
         self._reported = threading.Condition()
@@ -162,7 +162,7 @@ class Together:
                     in_background(part.session.cancel, BakeoffError)
             self._reported.notify_all()
 
-    def _watch_over(self, part: Part) -> None:
+    def _watch_over(self, part: AgentPart) -> None:
         """The thread of one agent: from its start to its end."""
         try:
             self._carry_out(part)
@@ -171,7 +171,7 @@ class Together:
         except BaseException as error:  # raised where the trial is waited for
             self._tell(part, fault=error)
 
-    def _carry_out(self, part: Part) -> None:
+    def _carry_out(self, part: AgentPart) -> None:
         session = part.agent.start(part.spec, part.part)
         self._tell(part, session=session)
         if self._cancelled:
@@ -190,7 +190,7 @@ class Together:
             if part.outcome is None and (number := session.barrier()) > part.barrier:
                 self._at_barrier(part, session, number)
 
-    def _at_barrier(self, part: Part, session: TrialSession, number: int) -> None:
+    def _at_barrier(self, part: AgentPart, session: TrialSession, number: int) -> None:
         """All clients of the agent wait for those of the others: have them go on together when all are there. Clocks
         are looked at again, as a trial may be long.
         """
@@ -208,12 +208,12 @@ class Together:
             self._barriers[number] = common_start(checks, self._now_ns(), BARRIER_NS)
         return self._barriers.get(number)
 
-    def _clock(self, part: Part) -> int:
+    def _clock(self, part: AgentPart) -> int:
         shown_ns = part.agent.clock()
         self._tell(part)
         return shown_ns
 
-    def _stand_by(self, part: Part, session: TrialSession, until: Callable[[], bool]) -> None:
+    def _stand_by(self, part: AgentPart, session: TrialSession, until: Callable[[], bool]) -> None:
         """Wait for others; whether the agent is still there, and its trial not over already, is asked meanwhile."""
         while part.outcome is None:
             with self._reported:
@@ -221,14 +221,14 @@ class Together:
                     return
             self._ask(part, session, session.wait(0.0))
 
-    def _ask(self, part: Part, session: TrialSession, outcome: Outcome | None = None) -> None:
+    def _ask(self, part: AgentPart, session: TrialSession, outcome: Outcome | None = None) -> None:
         snapshot, events, rows = session.snapshot(), session.drain_events(), session.drain_intervals()
         with self._reported:
             part.events += events
             part.rows += rows
             self._tell(part, snapshot=snapshot, outcome=outcome)
 
-    def _tell(self, part: Part, **news: Any) -> None:
+    def _tell(self, part: AgentPart, **news: Any) -> None:
         """Write down what an agent has told just now."""
         with self._reported:
             if part.lost:  # it was given up, and what comes now comes too late
@@ -244,7 +244,7 @@ class Together:
             if self._is_turn(part, news):
                 self._reported.notify_all()
 
-    def _is_turn(self, part: Part, news: Mapping[str, Any]) -> bool:
+    def _is_turn(self, part: AgentPart, news: Mapping[str, Any]) -> bool:
         """Whether others waited for these news: many agents that wake each other with each word have time for nothing
         else.
         """

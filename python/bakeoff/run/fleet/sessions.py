@@ -13,7 +13,7 @@ from bakeoff.agents.merge import EMPTY_SNAPSHOT
 from bakeoff.agents.result import EngineEvent, Snapshot, SoakInterval
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.core.errors import AgentLostError, BakeoffError, PlanError
-from bakeoff.run.fleet.multi_agent_trial import Part, Together
+from bakeoff.run.fleet.multi_agent_trial import AgentPart, Together
 from bakeoff.run.fleet.parallel import run_parallel
 from bakeoff.run.fleet.session import AgentOutcome, FleetOutcome, FleetSession
 from bakeoff.store.records.run_records import AgentRecord
@@ -95,11 +95,11 @@ class Fleet:
         together.begin()
         return together
 
-    def _parts(self, specs: Mapping[str, TrialSpec]) -> list[Part]:
+    def _parts(self, specs: Mapping[str, TrialSpec]) -> list[AgentPart]:
         clients = specs[self.active[0].name].load.clients
         agents = {agent.name: agent for agent in self.active}
         slices = self.division(clients).items()
-        return [Part(agents[name], part, specs[name], part.clients(clients)) for name, part in slices]
+        return [AgentPart(agents[name], part, specs[name], part.clients(clients)) for name, part in slices]
 
 
 def _stored(facts: Facts) -> dict[str, Any]:

@@ -159,8 +159,8 @@ def _one_block(
     if run is None or any(trial.block <= block for trial in run.pending):
         say(f"{suite_run.name}, block {block} of {suite_run.plan.blocks}")
     if run is None:
-        held = None if challenges is None else challenges()
-        start_run(suite_run.plan, file, agents(suite_run.plan), observer, prompts, block, held, may_miss=True)
+        challenge = None if challenges is None else challenges()
+        start_run(suite_run.plan, file, agents(suite_run.plan), observer, prompts, block, challenge, may_miss=True)
         return
     plan = _of_those_there(suite_run.plan, run)
     resume_run(file, lambda: agents(plan), observer, plan, prompts=prompts, until_block=block, may_miss=True)

@@ -152,9 +152,9 @@ def _suite_of(number: int, reported: ReportedSuite, data: Mapping[str, Any], nam
     plan = foreign_plan(table, f"{named} ({reported.name})") if isinstance(table, dict) and table else None
     if plan is not None and plan.capacity is not None:
         raise PlanError(f"{named} ({reported.name}) holds a search, which no campaign has: it cannot be carried out")
-    kept = embedded_subset({name: value for name, value in parts.items() if value})
+    subset = embedded_subset({name: value for name, value in parts.items() if value})
     missing = "" if reported.comparison is not None else reported.missing or "nothing of it was measured"
-    return Suite(reported.name, reported.weight, missing, kept, plan, left_out="" if plan else NO_PLAN)
+    return Suite(reported.name, reported.weight, missing, subset, plan, left_out="" if plan else NO_PLAN)
 
 
 def _by_address_kind(own: Challenger, address_kinds: Sequence[str], named: str) -> Mapping[str, str]:

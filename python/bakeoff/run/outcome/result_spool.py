@@ -50,44 +50,44 @@ class ResultSpool:
         """The trial, when every agent that has clients of it kept its part."""
         if not self._resumed:
             return None
-        kept: dict[str, SpooledResult] = {}
+        spooled: dict[str, SpooledResult] = {}
         for key, agent in self._keys(trial).items():
             found = agent.spooled(key) if self._clients(agent, trial) else None
             if found is not None:
-                kept[agent.name] = found
+                spooled[agent.name] = found
         driving = [agent for agent in self._fleet.active if self._clients(agent, trial)]
-        if not driving or any(agent.name not in kept for agent in driving):
+        if not driving or any(agent.name not in spooled for agent in driving):
             return None
-        return self._whole(trial, specs, driving, kept)
+        return self._whole(trial, specs, driving, spooled)
 
     def _whole(
         self,
         trial: PlannedTrial,
         specs: Mapping[str, TrialSpec],
         driving: list[Agent],
-        kept: Mapping[str, SpooledResult],
+        spooled: Mapping[str, SpooledResult],
     ) -> SpooledTrial:
         names = [agent.name for agent in driving]
-        late_ns = {name: _late_ns(kept[name]) for name in names}
+        late_ns = {name: _late_ns(spooled[name]) for name in names}
         first_ns = min(late_ns.values())
         several = len(driving) > 1
         parts = tuple(
             AgentOutcome(
                 agent.name,
                 self._clients(agent, trial),
-                kept[agent.name].outcome,
+                spooled[agent.name].outcome,
                 start_offset_ns=late_ns[agent.name] - first_ns if several else None,
             )
             for agent in driving
         )
-        whole = merged_outcome(specs[names[0]], [(name, kept[name].outcome) for name in names])
+        whole = merged_outcome(specs[names[0]], [(name, spooled[name].outcome) for name in names])
         events = [
             event.model_copy(update={"text": f"agent {name}: {event.text}" if several else event.text})
             for name in names
-            for event in kept[name].events
+            for event in spooled[name].events
         ]
         return SpooledTrial(
-            started_at=min(result.started_at for result in kept.values()),
+            started_at=min(result.started_at for result in spooled.values()),
             outcome=FleetOutcome(whole, parts),
             events=tuple(sorted(events, key=lambda event: event.at_s)),
             note=TAKEN.format(number=trial.order + 1, agents=", ".join(names)),

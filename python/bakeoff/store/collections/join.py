@@ -222,8 +222,8 @@ def _generator_capacities(runs: Sequence[RunRecord]) -> dict[str, Any]:
     lowest: dict[str, Any] = {}
     without: set[str] = set()
     for run in runs:
-        told = run.environment.get(GENERATOR_CAPACITIES)
-        own = {name: each for name, each in told.items() if _rate_of(each)} if isinstance(told, dict) else {}
+        stored = run.environment.get(GENERATOR_CAPACITIES)
+        own = {name: each for name, each in stored.items() if _rate_of(each)} if isinstance(stored, dict) else {}
         without |= {one.name for one in run.contenders if one.name not in own}
         for name, each in own.items():
             lowest[name] = min(lowest.get(name, each), each, key=_rate_of)

@@ -16,7 +16,7 @@ NEVER_IN_TRIAL, NEVER_IN_ALL = 10, 3
 
 
 @dataclass(frozen=True)
-class Part:
+class WorkPart:
     """A part of the work: its `sort` and `name`, how many of its operations succeeded (`good`), and how many failed."""
 
     sort: str
@@ -35,20 +35,20 @@ class Part:
         return f"{self.sort} {self.name}"
 
 
-def parts_of(trial: TrialRecord) -> Iterator[Part]:
+def parts_of(trial: TrialRecord) -> Iterator[WorkPart]:
     """Classes of operations, single requests and steps of which failures are told by name, and clients of a closed
     loop: connections that carry a rate stand in for each other.
     """
     if len(trial.per_operation) > 1:
         for one in trial.per_operation:
-            yield Part(CLASS, one.name, one.operations, sum(one.errors.values()))
+            yield WorkPart(CLASS, one.name, one.operations, sum(one.errors.values()))
     yield from _named(trial)
     if trial.starts is None and len(trial.per_client) > 1:
         for each in trial.per_client:
-            yield Part(CLIENT, str(each.client), each.operations, each.errors)
+            yield WorkPart(CLIENT, str(each.client), each.operations, each.errors)
 
 
-def _named(trial: TrialRecord) -> Iterator[Part]:
+def _named(trial: TrialRecord) -> Iterator[WorkPart]:
     """What is told of by name when it fails, and answered how often: requests, and steps of sessions."""
     failures = trial.figures(Figures).failed
     steps = {step.name.rpartition("/")[2]: step.summary.count for step in trial.steps}
@@ -56,19 +56,19 @@ def _named(trial: TrialRecord) -> Iterator[Part]:
     for name, faults in failures.requests.items():
         good = failures.answered.get(name, steps.get(name))
         if good is not None and name not in classes:
-            yield Part(STEP if name in steps else "request", name, good, sum(faults.values()))
+            yield WorkPart(STEP if name in steps else "request", name, good, sum(faults.values()))
 
 
-def added_up(trials: Iterable[Iterable[Part]]) -> list[Part]:
+def added_up(trials: Iterable[Iterable[WorkPart]]) -> list[WorkPart]:
     """The parts of several trials, those of one name as one."""
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for parts in trials:
         for part in parts:
             good, failed = sums.get(part.key, (0, 0))
             sums[part.key] = good + part.good, failed + part.failed
-    return [Part(*key, *counts) for key, counts in sums.items()]
+    return [WorkPart(*key, *counts) for key, counts in sums.items()]
 
 
-def never_served(parts: Iterable[Part], least: int = NEVER_IN_TRIAL) -> list[Part]:
+def never_served(parts: Iterable[WorkPart], least: int = NEVER_IN_TRIAL) -> list[WorkPart]:
     """Those that were tried so often and never succeeded; of clients that is starvation, which is told apart."""
     return [part for part in parts if part.sort != CLIENT and part.good == 0 and part.failed >= least]

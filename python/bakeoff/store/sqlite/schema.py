@@ -68,7 +68,7 @@ SEAL = Column("sha256", "TEXT NOT NULL", "seal of the row and of the rows that b
 
 
 @dataclass(frozen=True)
-class Part:
+class TrialTable:
     """Rows that belong to a trial: those of the records in a `field` of it, in the order of the column `key`. `text` is
     what they are.
     """
@@ -87,30 +87,32 @@ class Part:
 
 
 PARTS = (
-    Part("per_operation", Shape(OperationRecord, "operations"), "Classes of operations of a trial, in its window."),
-    Part(
+    TrialTable(
+        "per_operation", Shape(OperationRecord, "operations"), "Classes of operations in the window of a trial."
+    ),
+    TrialTable(
         "steps",
         Shape(StepRecord, "steps"),
         "Each step of the operations of a trial, such as `connect` or `first_byte`, within its measured window.",
     ),
-    Part(
+    TrialTable(
         "per_second",
         Shape(SecondRecord, "seconds"),
         "The series of a trial, a row for each second of it, both ramps included.",
         "second",
     ),
-    Part(
+    TrialTable(
         "per_client",
         Shape(ClientRecord, "clients"),
         "What each simulated client of a trial did within the measured window.",
         "client",
     ),
-    Part(
+    TrialTable(
         "per_agent",
         Shape(AgentResultRecord, "agent_results"),
         "What each agent did of a trial, within its measured window; none for a trial without a result.",
     ),
-    Part(
+    TrialTable(
         "telemetry",
         SEEN,
         "What the machines that sent the load had to do in a trial, and the contender where it was watched.",

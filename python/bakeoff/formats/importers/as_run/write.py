@@ -93,7 +93,7 @@ def _header(
         plan={},
         plan_hash=plan_hash({}),
         tool={"version": __version__, IMPORTED_FROM: tools},
-        environment={IMPORTED: {str(given.path): _said(given.content) for given in files}, **link},
+        environment={IMPORTED: {str(given.path): _stated(given.content) for given in files}, **link},
         agents=(),
         contenders=[
             ContenderRecord(name, ", ".join(dict.fromkeys(paths)), None)
@@ -106,7 +106,7 @@ def _header(
     )
 
 
-def _said(content: ForeignTable) -> dict[str, str]:
+def _stated(content: ForeignTable) -> dict[str, str]:
     """What a file states of the way of measuring, and what it does not."""
     missing = {"not stated": "; ".join(content.missing)} if content.missing else {}
     return {"format": content.format, **content.stated, **missing}

@@ -211,13 +211,13 @@ def _second_load(
     """Columns headed by numbers: sizes of records beside those of files."""
     first = next(iter(table.loads.values()), ("", NO_UNIT))[0]
     corner = re.split(r"[\\/×x|]", header.cell(0), maxsplit=1)
-    said = options.columns or (corner[1].strip() if len(corner) > 1 else "")
-    if not said:
+    role = options.columns or (corner[1].strip() if len(corner) > 1 else "")
+    if not role:
         raise refuse(header.line, "its columns are headed by numbers: say what these are with --columns 'record size'")
     if len(corner) > 1 and options.rows is None and 0 in table.loads:
         table.loads[0] = (load_of(split_heading(corner[0])[0]) or corner[0].strip(), table.loads[0][1])
         first = table.loads[0][0]
-    name, size = split_heading(said)
+    name, size = split_heading(role)
     name = load_of(name) or name
     if name == first:
         raise refuse(header.line, f"rows and columns are both {name!r}: say what they are with --rows and --columns")
@@ -330,9 +330,9 @@ def _number(text: str, name: str, line: int, at: int, marks: Marks) -> Printed:
 def _missing(table: _Table) -> tuple[str, ...]:
     """What a table never says, and what this one does not."""
     metrics = {column.metric for column in table.columns}
-    told = [("errors", "how many operations failed"), ("duration", "how long each sample took")]
+    columns_known = [("errors", "how many operations failed"), ("duration", "how long each sample took")]
     return (
-        *(what for name, what in told if name not in metrics),
+        *(what for name, what in columns_known if name not in metrics),
         "in which order and how often was measured",
         "what the machines had to do",
     )

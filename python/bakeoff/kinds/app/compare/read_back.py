@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bakeoff.compare.failures.faults import Source
+from bakeoff.compare.failures.faults import FaultSource
 from bakeoff.compare.model.fact import Fact
 from bakeoff.compare.model.gate import GateDetail
 from bakeoff.compare.model.pair import Gate
@@ -59,8 +59,8 @@ def _worked(trial: TrialRecord) -> int:
     return again.checked if again else 0
 
 
-WRITES = Source("kept", ("lost", "damaged"), _lost, _writes)
-WORK = Source("worked_out", ("wrong",), _worked_wrong, _worked)
+WRITES = FaultSource("kept", ("lost", "damaged"), _lost, _writes)
+WORK = FaultSource("worked_out", ("wrong",), _worked_wrong, _worked)
 
 
 def read_back(trials: Sequence[TrialRecord]) -> ReadBack | None:

@@ -36,7 +36,7 @@ def _(detail: Unread, name: str) -> str:
     return f"{name} did not give back {detail.unread:,} of {records} that were asked for again after its trials"
 
 
-@report_section("kept", after="numbers", in_full=True)
+@report_section("read_back", after="numbers", in_full=True)
 def section(context: Context) -> Section | None:
     """One row for each contender; nothing of runs in which nobody looked again."""
     rows = []
@@ -46,7 +46,7 @@ def section(context: Context) -> Section | None:
         again = [repeated for trial in trials if (repeated := trial.figures(AppFigures).worked_again) is not None]
         if found is None and not again:
             continue
-        kept = (
+        cells = (
             [wording.MISSING] * 5
             if found is None
             else [f"{n:,}" for n in (found.writes, found.read, found.lost, found.damaged, found.unread)]
@@ -56,7 +56,7 @@ def section(context: Context) -> Section | None:
             if again
             else [wording.MISSING] * 2
         )
-        rows.append((name, *kept, *worked))
+        rows.append((name, *cells, *worked))
     if not rows:
         return None
     columns = (Column("Contender", numeric=False), *(Column(title) for title in TITLES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare.cube.cube import Cube
-from bakeoff.compare.failures.faults import Source
+from bakeoff.compare.failures.faults import FaultSource
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metrics.metric import Metric
 from bakeoff.compare.model.comparison import Audit, Failed
@@ -42,10 +42,10 @@ from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import LedgerTotals, MailFigures
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
-from bakeoff.store.records.served import Part
+from bakeoff.store.records.served import WorkPart
 from bakeoff.testdata.mail.address import parse_mail_address, way_of
 
-LOST = Source(
+LOST = FaultSource(
     "mail",
     LOSSES,
     lambda trial: ledger_counts([trial]),
@@ -89,17 +89,17 @@ class Mail(ComparePart):
         """Messages, one for each recipient, and visits of mailboxes; never steps, of which polls make any number."""
         return failures(trials)
 
-    def parts(self, trial: TrialRecord) -> Iterable[Part]:
+    def parts(self, trial: TrialRecord) -> Iterable[WorkPart]:
         """Also mailboxes, and clients by their messages."""
         return parts(trial)
 
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """How often a mailbox is found empty depends on the server: bytes per step are no measure of the same work."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
-        kept = [(trial, totals) for trial in trials if (totals := trial.figures(MailFigures).ledger.totals)]
-        if not kept:
+        counted = [(trial, totals) for trial in trials if (totals := trial.figures(MailFigures).ledger.totals)]
+        if not counted:
             return (same_content(cube),)
-        return (exact(LEDGER, LedgerRule(), [trial for trial, _ in kept], [_sums(totals) for _, totals in kept]),)
+        return (exact(LEDGER, LedgerRule(), [trial for trial, _ in counted], [_sums(totals) for _, totals in counted]),)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that takes only what is small has more messages per second for less mail."""

@@ -119,7 +119,7 @@ def _waited(name: str, trials: list[TrialRecord]) -> tuple[Fact, ...]:
     """Where the load steps do not tell the number: that messages were accepted and certainly not there for long."""
     figures = [trial.figures(MailFigures) for trial in trials]
     waits = [(one.flowing.in_delivery.peak, ms_of(one.visible.after.p95_ns)) for one in figures]
-    held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
-    if not held:
+    long_waits = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
+    if not long_waits:
         return ()
-    return (DeliveryWaited(name, *max(held)),)
+    return (DeliveryWaited(name, *max(long_waits)),)

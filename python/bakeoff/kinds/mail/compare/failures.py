@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bakeoff.compare.model.comparison import Failed
 from bakeoff.kinds.mail.figures import MailFigures, Work
 from bakeoff.store.records.run_records import TrialRecord
-from bakeoff.store.records.served import Part, parts_of
+from bakeoff.store.records.served import WorkPart, parts_of
 
 
 def failures(trials: Iterable[TrialRecord]) -> tuple[Failed, ...]:
@@ -24,7 +24,7 @@ def _failed(works: Sequence[Work], title: str) -> Failed:
     return Failed(title, sum(one.failed for one in works), sum(one.tried for one in works))
 
 
-def parts(trial: TrialRecord) -> Iterator[Part]:
+def parts(trial: TrialRecord) -> Iterator[WorkPart]:
     """Also messages and visits: those of each mailbox, and in a closed loop those of each client. Steps and polls, of
     which there are many, would hide them.
     """
@@ -38,4 +38,4 @@ def parts(trial: TrialRecord) -> Iterator[Part]:
             places[f"{sort} by client"] = work.failing_clients
         for words, tallies in places.items():
             for name, tally in tallies.items():
-                yield Part(words, name, max(0, tally.tried - tally.failed), tally.failed)
+                yield WorkPart(words, name, max(0, tally.tried - tally.failed), tally.failed)

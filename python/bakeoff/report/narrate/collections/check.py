@@ -8,9 +8,9 @@ import shlex
 from bakeoff.compare.limits.check_model import (
     BlocksMissing,
     Check,
-    Checked,
     CheckedObjective,
     FewPairs,
+    LimitCheck,
     NothingUsable,
     NotSettled,
     PairsForfeited,
@@ -35,7 +35,7 @@ def check_sentences(check: Check) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{each.outcome}: {check_sentence(each, check.baseline)}" for each in check.ordered))
 
 
-def check_sentence(each: Checked | CheckedObjective, baseline: str) -> str:
+def check_sentence(each: LimitCheck | CheckedObjective, baseline: str) -> str:
     """All that was found of one endpoint, or of an objective."""
     if isinstance(each, CheckedObjective):
         return _objective_words(each)
@@ -68,13 +68,13 @@ def _of_floor(quote: NoiseQuote) -> str:
 
 
 def _objective_words(each: CheckedObjective) -> str:
-    text = objective_sentence(each.objective, each.held)
+    text = objective_sentence(each.objective, each.objectives)
     if each.rest is None:
         return text
     return f"{text.removesuffix('.')} (and it is not shown: the run is not complete, `{resume(each.rest)}`)."
 
 
-def _figures(each: Checked, baseline: str) -> str:
+def _figures(each: LimitCheck, baseline: str) -> str:
     """ "Requests/s: b is at 0.98× a (95.5 % interval 0.97–0.99, 8 blocks)"."""
     parts = [] if math.isnan(each.low) else [f"{100.0 * each.level:.4g} % interval {_interval(each)}"]
     parts.append(wording.plural(each.blocks, "block"))
@@ -84,11 +84,11 @@ def _figures(each: Checked, baseline: str) -> str:
     return f"{wording.sentence(each.title)}: {each.contender} is at {at} ({', '.join(parts)})"
 
 
-def _interval(each: Checked) -> str:
+def _interval(each: LimitCheck) -> str:
     return wording.interval(each.low, each.high)
 
 
-def _why(each: Checked) -> str:
+def _why(each: LimitCheck) -> str:
     """The end of its sentence."""
     beyond = f"more than {wording.percent(each.most)} worse"
     if each.outcome in ("pass", "worse"):
@@ -105,7 +105,7 @@ def _why(each: Checked) -> str:
     raise TypeError(f"there are no words for {each.why}")
 
 
-def _floor_text(each: Checked) -> str:
+def _floor_text(each: LimitCheck) -> str:
     """The end of a sentence: what equals differ by here. It takes nothing back, and says what may hide in it."""
     if math.isnan(each.floor):
         return ""

@@ -101,8 +101,8 @@ def _far(pair: JoinedPair) -> str:
 
 def _why(pair: JoinedPair) -> str:
     if pair.why == "held":
-        held = next(each for each in pair.files if each.verdict.kind == "withheld")
-        return f"{held.file} by itself has its verdict {sentence(held.verdict)}"
+        withheld = next(each for each in pair.files if each.verdict.kind == "withheld")
+        return f"{withheld.file} by itself has its verdict {sentence(withheld.verdict)}"
     if pair.why == "contradiction":
         each = "; ".join(f"{one.file} {sentence(one.verdict)}" for one in pair.files if one.verdict.kind in CALLED)
         return f"the files contradict each other ({each})"

@@ -26,7 +26,7 @@ from bakeoff.report.narrate.sentences import Sentence, sentence
 from bakeoff.report.narrate.verdict.gates import gate_text
 from bakeoff.report.narrate.verdict.verdicts import open_text, with_open
 
-Said = tuple[str, str]
+VerdictText = tuple[str, str]
 NOT_EQUAL = "not equal"
 
 
@@ -176,7 +176,7 @@ def _high(effect: Effect) -> str:
     )
 
 
-def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delta: float) -> Said:
+def _factor(found: FactorComparison, factor: FactorLevels, metric: Measure, delta: float) -> VerdictText:
     own = [effect for effect in found.effects if effect.factors == (factor.name,)]
     first = [effect for effect in own if effect.below[0] == factor.levels[0] and effect.estimated]
     if not first:
@@ -210,7 +210,7 @@ def _from(found: FactorComparison, effect: Effect) -> list[str]:
     return [f"of {ends[0][0]} and {ends[1][0]} alone"] if [len(end) for end in ends] == [1, 1] else []
 
 
-def _of_two(effect: Effect, metric: Measure, delta: float, average: str, whose: Sequence[str]) -> Said:
+def _of_two(effect: Effect, metric: Measure, delta: float, average: str, whose: Sequence[str]) -> VerdictText:
     """What the second level does against the first, up to its end."""
     factor, verdict = effect.factors[0], effect.verdict
     below, above = (label(factor, ends[0]) for ends in (effect.below, effect.above))
@@ -231,9 +231,9 @@ def _of_two(effect: Effect, metric: Measure, delta: float, average: str, whose: 
     return "better", now
 
 
-def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Measure, average: str) -> Said:
+def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Measure, average: str) -> VerdictText:
     """Each further level against the first."""
-    held = next((effect.verdict for effect in effects if effect.verdict.kind in ("withheld", "too_few")), None)
+    withheld = next((effect.verdict for effect in effects if effect.verdict.kind in ("withheld", "too_few")), None)
     parts = []
     for effect in effects:
         kind = effect.verdict.kind
@@ -243,8 +243,8 @@ def _of_more(factor: FactorLevels, effects: Sequence[Effect], metric: Measure, a
     what = _what(metric)
     text = f"{what[0].upper()}{what[1:]} {average}against {label(factor.name, factor.levels[0])}: {'; '.join(parts)}"
     text = f"{text} (95 % intervals, {wording.plural(min(effect.blocks for effect in effects), 'block')})"
-    if held is not None:
-        return held.kind, f"{text}; {sentence(held)}"
+    if withheld is not None:
+        return withheld.kind, f"{text}; {sentence(withheld)}"
     kinds = [effect.verdict.kind for effect in effects]
     ranked = ("shown", "near_margin", "inconclusive", "equivalent")
     kind = next(kind for kind in ranked if kind in kinds)

@@ -42,8 +42,8 @@ def objective_sentence(objective: str, each: ContenderObjective) -> str:
     figures = wording.names([f"{term.name} was {term_value(term)}" for term in asked])
     at = "" if len(each.loads) == 1 else f" at {top.load_step.words}"
     trials = sum(load.met for load in each.loads)
-    held = f"{each.name} meets {objective} at {where}, in all of {wording.plural(trials, 'trial')}"
-    return f"{held}: at worst {figures}{at}."
+    met = f"{each.name} meets {objective} at {where}, in all of {wording.plural(trials, 'trial')}"
+    return f"{met}: at worst {figures}{at}."
 
 
 @sentence.register

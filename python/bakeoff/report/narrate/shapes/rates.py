@@ -28,14 +28,14 @@ class RatesWords(ShapeWords):
 
 def _overload_points(points: tuple[OverloadPoint, ...]) -> str:
     """Of three and more in one sentence."""
-    parts = [f"{told.contender} {overload_text(told)}" for told in points]
+    parts = [f"{point.contender} {overload_text(point)}" for point in points]
     return f"Overload: {'; '.join(parts)}."
 
 
-def _overload_sentence(told: OverloadPoint) -> str:
-    if not told.blocks:
-        return f"The overload point of {told.contender} is {overload_text(told)}."
-    return f"{told.contender} is {overload_text(told)}."
+def _overload_sentence(point: OverloadPoint) -> str:
+    if not point.blocks:
+        return f"The overload point of {point.contender} is {overload_text(point)}."
+    return f"{point.contender} is {overload_text(point)}."
 
 
 PART = RatesWords

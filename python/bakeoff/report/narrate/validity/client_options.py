@@ -57,9 +57,9 @@ def client_options_sentence(found: Comparison) -> str:
 
 
 @sentence.register
-def client_options_text(told: ClientOptionsDiffer) -> str:
+def client_options_text(difference: ClientOptionsDiffer) -> str:
     """See `client_option_words`."""
-    return client_option_words(told.client_options, words_part(told.kind_of_suite), told.between)
+    return client_option_words(difference.client_options, words_part(difference.kind_of_suite), difference.between)
 
 
 @advised.register

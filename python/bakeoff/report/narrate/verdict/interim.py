@@ -26,21 +26,21 @@ def place(interim: InterimAnalysis) -> str:
 
 def interim_text(interim: InterimAnalysis) -> str:
     """The interim analyses in sentences; empty when the end of the plan is the only analysis."""
-    told = [_added(interim)] if interim.added else []
+    sentences = [_added(interim)] if interim.added else []
     if interim.planned:
         at = wording.names([f"{each:,}" for each in interim.planned])
-        told += [f"Interim analyses were planned after {at} blocks.", *_ending(interim)]
+        sentences += [f"Interim analyses were planned after {at} blocks.", *_ending(interim)]
     if interim.between:
-        told.append(
+        sentences.append(
             f"No interim analysis is planned at {wording.plural(interim.blocks, 'block')}: "
             f"{waits(interim) or 'all are over'}."
         )
     elif interim.earlier or interim.planned or interim.level > LEVEL:
-        told.append(
+        sentences.append(
             f"This is analysis {interim.number}: its tests use {wording.percent(interim.alpha)} and its intervals "
             f"{100.0 * interim.level:.4g} %, so that all analyses together keep 5 % and 95 %."
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _added(interim: InterimAnalysis) -> str:

@@ -125,13 +125,13 @@ def _overload_table(each: tuple[OverloadPoint, ...]) -> Table:
     )
     rows = tuple(
         (
-            told.contender,
-            wording.MISSING if told.sustained_load_step is None else told.sustained_load_step.number,
-            "none" if told.overload_load_step is None else told.overload_load_step.number,
-            _interval(told),
-            str(told.blocks),
+            point.contender,
+            wording.MISSING if point.sustained_load_step is None else point.sustained_load_step.number,
+            "none" if point.overload_load_step is None else point.overload_load_step.number,
+            _interval(point),
+            str(point.blocks),
         )
-        for told in each
+        for point in each
     )
     note = (
         "Offered a second: the lowest rate at which a contender was overloaded, the median over blocks, and the rate "

@@ -9,7 +9,7 @@ from bakeoff.compare.planning.noise import floor_of
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.campaign import NOTHING_YET
@@ -28,7 +28,7 @@ TITLE = "The report that is challenged"
 REPORTED_SENTENCES = "That report says, unconfirmed by this run:"
 
 
-@report_section("challenge", Part.FRONT, Detail.SUMMARY)
+@report_section("challenge", ReportPart.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """What is challenged, beside whom, and ratios that are no verdict."""
     made = context.comparison.challenge

@@ -14,7 +14,7 @@ from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import Row, known
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.rates import reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -48,7 +48,7 @@ COLUMNS = (
 MAIN, JOINT = "main effect", "interaction"
 
 
-@report_section("factors", Part.FRONT, Detail.SUMMARY)
+@report_section("factors", ReportPart.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """The effects on what decides, at each load step, on the rest, and how two factors go together."""
     found = context.comparison.factors

@@ -6,7 +6,7 @@ from bakeoff.compare.planning.noise_model import NoiseFloor, NoiseQuote
 from bakeoff.report.blocks.tree import Block, Column, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.collections.noise import difference_text
@@ -16,7 +16,7 @@ from bakeoff.report.narrate.sentences import sentence
 WIDE = 0.1
 
 
-@report_section("noise", Part.AUDITS, Detail.COMPARISON)
+@report_section("noise", ReportPart.AUDITS, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """The noise floor of the set-up, where it was measured."""
     comparison = context.comparison

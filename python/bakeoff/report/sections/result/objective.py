@@ -7,7 +7,7 @@ from bakeoff.report.blocks.severity import SEVERITIES
 from bakeoff.report.blocks.tree import Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate.figures.capacity import term_value
 from bakeoff.report.narrate.sentences import sentence
@@ -15,7 +15,7 @@ from bakeoff.report.narrate.sentences import sentence
 WORDS = {"met": "met", "missed": "missed", "undecided": "not decided"}
 
 
-@report_section("objective", Part.FRONT, Detail.COMPARISON)
+@report_section("objective", ReportPart.FRONT, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing of a run without an objective."""
     found = context.comparison.objective

@@ -11,7 +11,7 @@ from bakeoff.plan.input.stored import stored_plan
 from bakeoff.report.blocks.block_order import in_each_block
 from bakeoff.report.blocks.tree import Block, Section, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.validity.client_options import client_options_sentence
@@ -22,7 +22,7 @@ FEW = 2
 SAME_BLOCK_NOTE = "Verdicts come from trials of the same block alone."
 
 
-@report_section("overview", Part.OVERVIEW)
+@report_section("overview", ReportPart.OVERVIEW)
 def section(context: Context) -> Section | None:
     """Nothing of an imported run, of which only the figures are known."""
     if context.run.imported_from is not None:

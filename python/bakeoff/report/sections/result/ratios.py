@@ -29,8 +29,8 @@ def section(context: Context) -> Section | None:
         return None
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]), explains=True)]
-    told = {comparison.pairs[0].curves[0].metric, *CHARTED}
-    spans = (_span(pair, curve) for pair in against for curve in pair.curves if curve.metric in told)
+    charted = {comparison.pairs[0].curves[0].metric, *CHARTED}
+    spans = (_span(pair, curve) for pair in against for curve in pair.curves if curve.metric in charted)
     if shown := tuple(span for span in spans if span):
         blocks.append(Bullets(shown))
     blocks += _charts(context, against)

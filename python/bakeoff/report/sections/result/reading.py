@@ -5,7 +5,7 @@ from __future__ import annotations
 from bakeoff.core.thresholds import MINIMUM_BLOCKS
 from bakeoff.report.blocks.tree import Bullets, Section, Text
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 
@@ -17,7 +17,7 @@ OPEN_LOOP = (
 )
 
 
-@report_section("reading", Part.APPENDIX)
+@report_section("reading", ReportPart.APPENDIX)
 def section(context: Context) -> Section:
     """The rules behind each verdict, with the numbers of this run."""
     delta = wording.percent(context.comparison.run.delta)

@@ -15,7 +15,7 @@ from bakeoff.report.blocks.tree import Block, Cards, Column, Section, Severity, 
 from bakeoff.report.charts.palette import place_of
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.rates import rates_table, reach
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
@@ -31,7 +31,7 @@ FORFEIT_RATES = (
 )
 
 
-@report_section("result", Part.FRONT, Detail.SUMMARY)
+@report_section("result", ReportPart.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section:
     """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
     comparison = context.comparison

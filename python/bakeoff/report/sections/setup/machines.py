@@ -15,7 +15,7 @@ from bakeoff.report.charts.bars import bars
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.fleet import change_text
@@ -37,7 +37,7 @@ RANGES_NOTE = (
 )
 
 
-@report_section("machines", Part.CONFIGURATION, Detail.COMPARISON)
+@report_section("machines", ReportPart.CONFIGURATION, Detail.COMPARISON)
 def section(context: Context) -> Section | None:
     """Nothing where one machine did it all."""
     machines = context.comparison.machines

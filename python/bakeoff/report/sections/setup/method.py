@@ -17,7 +17,7 @@ from bakeoff.report.blocks.facts import leaves, value_of
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.figures.file_weights import weights_sentence
@@ -43,7 +43,7 @@ COUNTED = {
 }
 
 
-@report_section("method", Part.CONFIGURATION, Detail.COMPARISON)
+@report_section("method", ReportPart.CONFIGURATION, Detail.COMPARISON)
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
     if context.run.imported_from is not None:

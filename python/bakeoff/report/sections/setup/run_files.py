@@ -16,7 +16,7 @@ from bakeoff.report.blocks.severity import SEVERITIES
 from bakeoff.report.blocks.tree import Block, Column, Section, Severity, SeverityText, Table, Text
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
@@ -33,7 +33,7 @@ FOLDED = 24
 COUNTED = {"together": "count together", "each": "better in each file", "apart": "not put together"}
 
 
-@report_section("run-files", Part.FRONT, Detail.SUMMARY)
+@report_section("run-files", ReportPart.FRONT, Detail.SUMMARY)
 def section(context: Context) -> Section | None:
     """Nothing for a run file by itself, but for what was noted of it."""
     joined, notes = context.comparison.joined, _notes(context.comparison)

@@ -7,7 +7,7 @@ from bakeoff.compare.validity.audit_model import SteadyRule
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.sentences import sentence
@@ -16,7 +16,7 @@ from bakeoff.report.narrate.validity.audits import audit_title, ruled
 SHOWN = 40
 
 
-@report_section("audits", Part.AUDITS, Detail.COMPARISON)
+@report_section("audits", ReportPart.AUDITS, Detail.COMPARISON)
 def section(context: Context) -> Section:
     """One line for each audit, and the trials that deviate."""
     audits = context.comparison.audits

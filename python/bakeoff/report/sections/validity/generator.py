@@ -15,7 +15,7 @@ from bakeoff.report.charts.axes import Amounts, Loads
 from bakeoff.report.charts.lines import lines
 from bakeoff.report.charts.theme import known
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.report.narrate.validity.client_options import client_option_words
@@ -32,7 +32,7 @@ CELLS_NOTE = (
 HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited", "control ms/s")
 
 
-@report_section("generator", Part.AUDITS)
+@report_section("generator", ReportPart.AUDITS)
 def section(context: Context) -> Section:
     """The generator capacity, its processor use at each load step, and how late it was."""
     if context.run.imported_from is not None:
@@ -109,8 +109,8 @@ def _generator_capacities(context: Context) -> list[Text]:
     for name, capacity in generator_capacities(context.run).items():
         by_way.setdefault(capacity, []).append(name)
     unmeasured = {name: why for name, why in unmeasured_capacities(context.run).items() if name in context.names}
-    told = {name for names in by_way.values() for name in names} | unmeasured.keys()
-    rest = [name for name in context.names if name not in told]
+    named = {name for names in by_way.values() for name in names} | unmeasured.keys()
+    rest = [name for name in context.names if name not in named]
     if not by_way and not unmeasured:
         return [
             Text(

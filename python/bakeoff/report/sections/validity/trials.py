@@ -8,7 +8,7 @@ from bakeoff.compare.cube.cells import cells_of, rate_of
 from bakeoff.core.times import ms_of
 from bakeoff.report.blocks.tree import Column, Section, Table
 from bakeoff.report.layout.context import Context
-from bakeoff.report.layout.parts import Part
+from bakeoff.report.layout.parts import ReportPart
 from bakeoff.report.layout.report_section import report_section
 from bakeoff.report.narrate import wording
 from bakeoff.store.records.figures import Figures
@@ -16,7 +16,7 @@ from bakeoff.store.records.mark_docs import MARKS
 from bakeoff.store.records.run_records import TrialRecord
 
 
-@report_section("trials", Part.APPENDIX, in_full=True)
+@report_section("trials", ReportPart.APPENDIX, in_full=True)
 def section(context: Context) -> Section:
     """All trials in the order they ran, usable or not."""
     unit = f"{context.comparison.run.work}/s"
