@@ -69,6 +69,9 @@ PHRASES = {
     r"\bdead visits?\b": "dead blocks",
     r"\bwhoever\b": "name the one who does it",
     r"\banew\b": "again",
+    r"\bserver (on loopback )?that does nothing\b": "null server",
+    r"\bspoken to alike\b": "speak differently",
+    r"\bwho takes more\b|\bwrongs who\b": "name the one who does it",
 }
 
 

@@ -51,7 +51,7 @@ def test_a_term_knows_what_it_lets_go() -> None:
         ("errors<=100%", "lets everything fail"),
         ("errors>=1%", "errors is bounded by <="),
         ("achieved<=99%", "achieved is bounded by >=: write achieved>=99%"),
-        ("achieved>=0%", "is met by a server that does nothing"),
+        ("achieved>=0%", "is met by a server that answers nothing"),
         ("mean<=5ms", "says nothing of operations that fail, for a mean is of the others: add errors<=0.1%"),
         ("p99<=1s,p99<=2s", "p99 is bounded twice"),
         ("p99<=1s,p99.0<=2s", "p99 is bounded twice"),

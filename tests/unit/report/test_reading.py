@@ -344,10 +344,7 @@ def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
     said = (
         f"The generator itself could have asked {often} times as often on this machine as nginx, the fastest here, answ"
     )
-    assert (
-        said in text
-        and "against a server on loopback that does nothing (kept connections, replies of 1,024 bytes)" in text
-    )
+    assert said in text and "against the null server on loopback (kept connections, replies of 1,024 bytes)" in text
     assert "null rate" not in text and "0.194 %" not in text
     near = shown(with_capacity(run(), 1.2 * peak), Detail.PAGE)
     assert "That is near: nginx may be faster than shown." in near and "1.2 times as often" in near

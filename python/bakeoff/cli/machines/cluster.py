@@ -121,7 +121,7 @@ def join_command(
 def status_command(
     address: Annotated[
         str | None,
-        typer.Argument(metavar="[ADDRESS]", help="Address of the head. Default: that of this machine's cluster."),
+        typer.Argument(metavar="[ADDRESS]", help="Address of the head. Default: the head of this machine's cluster."),
     ] = None,
     token_file: TokenFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,

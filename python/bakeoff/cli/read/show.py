@@ -141,7 +141,7 @@ def _generator_capacities(run: RunRecord) -> list[str]:
     lines = []
     for capacity, names in by_way.items():
         whose = "" if len(names) == len(run.contenders) else f", for {', '.join(names)}"
-        asked = f"a server on loopback that does nothing, {capacity.words}{whose}"
+        asked = f"the null server on loopback, {capacity.words}{whose}"
         rate = f"{capacity.at_least}{capacity.operations_per_s:,.0f} operations/s"
         lines.append(f"the generator's own capacity ({asked}): {rate}")
     return lines

@@ -1,4 +1,4 @@
-"""How much the generator could have asked at most: what it asks of a server on loopback that does nothing."""
+"""How much the generator could have asked at most: what it asks of the null server on loopback."""
 
 from __future__ import annotations
 

@@ -57,10 +57,10 @@ class RowMaker:
         """One count, which is not rounded."""
         self.put(name, text, unit, line, "exact")
 
-    def of_text(self, name: str, told: object, unit: Unit, line: int) -> None:
+    def of_text(self, name: str, printed: object, unit: Unit, line: int) -> None:
         """One metric that a JSON object may hold as text; what it does not hold is left out."""
-        if isinstance(told, str) and told:
-            self.put(name, told, unit, line, "exact" if unit.quantity in ("count", "bytes") else "nearest")
+        if isinstance(printed, str) and printed:
+            self.put(name, printed, unit, line, "exact" if unit.quantity in ("count", "bytes") else "nearest")
 
     def under(self, name: str, text: str, unit: Unit = NO_UNIT, line: int = 0) -> None:
         """The load."""

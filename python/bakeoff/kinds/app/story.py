@@ -18,10 +18,9 @@ def narrative(context: Context) -> tuple[str, ...]:
     )
     return (
         f"A transaction is one request and its reply, of five kinds: {sizes}. Each client has one outstanding.",
-        "The server works requests off one queue with a fixed number of threads, so a transaction's time is that of "
-        "queue, service and network; the reply carries the first two. What was written is checked when it is read, and "
-        "read again when the trial is over; seeds of processor work are fresh, and a sample of results is worked out "
-        "again.",
+        "A fixed number of server threads takes requests from one queue. A transaction's time is the sum of queue, "
+        "service and network; the reply carries the first two. Clients check written data when they read it, and "
+        "read it again after the trial. Seeds of processor work are fresh, and clients work out a sample of results.",
         "What decides is the harmonic mean of the clients' rates times their number: a client that is starved weighs "
         "on it. The weighted mean of the suite as published stands beside it.",
     )

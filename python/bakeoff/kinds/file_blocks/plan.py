@@ -98,7 +98,10 @@ class FileBlocksSettings(FileSettings):
     )
     direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
     min_transfers: Whole = Field(
-        8, ge=0, le=1_000_000, description="A cell goes on past its time until each client has so many transfers."
+        8,
+        ge=0,
+        le=1_000_000,
+        description="A cell continues past its time until each client has made this many.",
     )
     cell_limit_s: Duration = Field(
         300.0,

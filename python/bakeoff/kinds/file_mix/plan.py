@@ -67,7 +67,7 @@ class FileMixSettings(FileSettings, RampSettings):
     iteration_bytes: OptionalSize = Field(
         None,
         ge=1,
-        description="Rest after so many bytes: 2MB. Response times are then those of iterations; auto: no rests.",
+        description="Rest after this many bytes: 2MB. Response times then count per iteration; auto: no rests.",
     )
     iteration_pause_s: Duration = Field(
         0.0,

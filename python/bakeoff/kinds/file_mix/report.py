@@ -28,8 +28,8 @@ def _(fact: NotOnceThrough) -> tuple[str, str]:
     names = [f"{name} in {n:,} of {wording.plural(of, 'trial')}" for name, (n, of) in fact.trials.items()]
     return (
         f"Some clients did not come through the mix once: {wording.names(names)}.",
-        "The throughput there is that of the applications that it came to, whose calls may be larger or smaller than "
-        "those of the whole mix: it flatters or wrongs who is slow. Use a longer `--length`.",
+        "Their throughput counts only the applications that they reached, whose calls may be larger or smaller than "
+        "in the whole mix. Use a longer `--length`.",
     )
 
 

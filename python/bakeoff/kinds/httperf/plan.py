@@ -130,19 +130,19 @@ class HttperfSettings(CommonSettings):
         None, ge=1, le=100_000, description="httperf: calls in flight on a connection of a session (32)."
     )
     wsess: Annotated[Wsess | None, _reader(parse_wsess), Metavar("N,N,X")] = Field(
-        None, description="httperf: so many sessions, calls of each, seconds between bursts: 10,5,2."
+        None, description="httperf: number of sessions, calls of each, seconds between bursts: 10,5,2."
     )
     wsesslog: Annotated[Wsesslog | None, _reader(parse_wsesslog), Metavar("N,X,FILE")] = Field(
-        None, description="httperf: so many sessions by a script, seconds between bursts: 10,2,sessions.log."
+        None, description="httperf: number of sessions by a script, seconds between bursts: 10,2,sessions.log."
     )
     wsesspage: Annotated[Wsess | None, _reader(parse_wsess), Metavar("N,N,X")] = Field(
-        None, description="httperf: so many sessions, pages of each with what they embed, seconds between pages."
+        None, description="httperf: number of sessions, pages of each with what they embed, seconds between pages."
     )
     wlog: Annotated[Wlog | None, _reader(parse_wlog), Metavar("y|n,FILE")] = Field(
         None, description="httperf: NUL-separated list of URIs; y begins again at its end."
     )
     wset: Annotated[Wset | None, _reader(parse_wset), Metavar("N,X")] = Field(
-        None, description="httperf: so many files (/0.html, …) and the share of fetches that miss the server's cache."
+        None, description="httperf: number of files (/0.html, …) and the share of fetches that miss the server's cache."
     )
     client: Annotated[Client, _reader(parse_client), Metavar("I/N")] = Field(
         Client(0, 1), description="httperf: this is client I of N, with files and random numbers of its own."

@@ -131,7 +131,10 @@ class MailCheck(Check):
             return []
         ways_text = ", ".join(f"{name} by {way}" for name, way in ways.items())
         return [
-            Note("warning", f"contenders are not spoken to alike: {ways_text}: the ratio is that of these ways, too")
+            Note(
+                "warning",
+                f"clients speak differently to contenders: {ways_text}: the ratio includes that",
+            )
         ]
 
     def _short_drain(self) -> list[Note]:

@@ -87,7 +87,7 @@ def _at_load_step(tables: Sequence[PathTable], last: bool) -> list[Block]:
     note = (
         "All blocks together; percentiles of response times, from the planned start, are geometric means over the "
         "blocks. A path stands without its query. Share: of the lines of the log. Other status: replies whose status "
-        "does not fit that of their line."
+        "does not fit the log's."
     )
     most = _names(tables, "most_asked")
     rows = [_cells(tables, "most_asked", path) for path in most]

@@ -46,7 +46,7 @@ class WebSettings(HttpSettings):
     check_every: Whole = Field(
         CHECK_EVERY,
         ge=0,
-        description="Hash one in so many bodies that are known beforehand, drawn by a secret of the trial, and the "
+        description="Hash one in this many bodies that are known beforehand, drawn by a secret of the trial, and the "
         "first thousand. The length of all is checked. 0 = never.",
         json_schema_extra={"own": True},
     )

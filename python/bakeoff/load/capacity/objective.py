@@ -134,7 +134,7 @@ def _term(text: str) -> Condition:
         return Condition("errors", limit)
     if name == "achieved":
         if limit <= 0.0:
-            raise ValueError(f"{part!r} is met by a server that does nothing: write a share such as 99%")
+            raise ValueError(f"{part!r} is met by a server that answers nothing: write a share such as 99%")
         return Condition("achieved", limit)
     if limit <= 0.0:
         raise ValueError(f"{part!r}: no answer takes no time: write a time such as 50ms")

@@ -49,7 +49,7 @@ class StoppingRules(Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.until is not None and self.interim_analyses is None:
-            raise ValueError(f"until: who analyses until the result suits finds something in chance alone: {HOW}")
+            raise ValueError(f"until: an analysis repeated until the result suits finds differences by chance: {HOW}")
         if self.interim_analyses is None:
             return self
         if not 2 <= len(self.interim_analyses) <= ANALYSES_MAX or list(self.interim_analyses) != sorted(

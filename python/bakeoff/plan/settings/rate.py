@@ -25,8 +25,8 @@ class RateSettings(RampSettings):
 
     rate: Rates = Field(
         None,
-        description="Open-loop load: so many operations begin each second, whether or not earlier ones are "
-        "answered; one load step each, rising: 500,1000,2000. In place of --clients.",
+        description="Open-loop load: this many operations begin each second, also while earlier ones wait; "
+        "one load step each, rising: 500,1000,2000. In place of --clients.",
     )
     arrivals: ArrivalsField = Field(
         Constant(),

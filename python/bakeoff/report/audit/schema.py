@@ -17,7 +17,7 @@ def json_schema() -> Schema:
     """The whole schema, draft 2020-12. A bound that is not finite is null."""
     parts: dict[str, Schema] = {}
     place, repair = object_of(Place, parts), object_of(Repair, parts)
-    told = {**FACT["properties"], "data": {"type": "object"}, "text": TEXT}
+    finding = {**FACT["properties"], "data": {"type": "object"}, "text": TEXT}
     parts["Finding"] = exactly(
         {
             "check": TEXT,
@@ -26,11 +26,11 @@ def json_schema() -> Schema:
             "place": place,
             "with": list_of(place),
             "repairs": list_of(repair),
-            **told,
+            **finding,
         }
     )
     counts = {"comparisons": NUMBER, "impossible": NUMBER, "off": NUMBER}
-    parts["Check"] = exactly({"check": TEXT, "file": TEXT, **counts, "shows": list_of(exactly(told))})
+    parts["Check"] = exactly({"check": TEXT, "file": TEXT, **counts, "shows": list_of(exactly(finding))})
     files = list_of(exactly({"path": TEXT, "format": TEXT, "rows": NUMBER}))
     findings, checks = ({"$ref": f"#/$defs/{name}"} for name in ("Finding", "Check"))
     root = {"files": files, "numbers": NUMBER, **counts, "findings": list_of(findings), "checks": list_of(checks)}

@@ -90,7 +90,7 @@ def _processors(machine: Vitals) -> Finding:
     logical = machine.environment.get("cpu", {}).get("logical") or machine.cores
     usable = machine.cores if machine.quota_cores is None else min(float(machine.cores), machine.quota_cores)
     if machine.quota_cores is not None and machine.quota_cores < machine.cores:
-        text = f"{machine.quota_cores:g} of {machine.cores} allowed by a control group, which stops who takes more"
+        text = f"{machine.quota_cores:g} of {machine.cores} allowed by a control group, which stops heavier use"
         mend = "echo max > /sys/fs/cgroup/…/cpu.max (or start the container without --cpus)"
         return Finding("processors", "mend", usable, "cores", text, limits, mend)
     if machine.cores < 2:

@@ -58,10 +58,10 @@ def untrusted(name: str, host: str, why: str) -> str:
     elif name == "not_yet_valid":
         reason, advice = "it is not valid yet", "set the clock, or use --insecure"
     elif name == "other_name" and _is_numeric(host):
-        reason = f"IP address mismatch, it is not that of {host}"
+        reason = f"IP address mismatch, it is not for {host}"
         advice = "write the host by a name that it has, give it this address, or use --insecure"
     elif name == "other_name":
-        reason = f"hostname mismatch, it is not that of {host}"
+        reason = f"hostname mismatch, it is not for {host}"
         advice = "write an address that it names, give it this name, or use --insecure"
     return f"its certificate is not trusted ({reason}): {advice}"
 

@@ -68,7 +68,7 @@ MARKS: dict[Mark, MarkDoc] = {
         "Use a faster link, or more machines (--agents).",
     ),
     "near-generator-capacity": MarkDoc(
-        f"The rate is above {CAPACITY} of what the generator asks of a server that does nothing. Where that server was "
+        f"The rate is above {CAPACITY} of what the generator asks of the null server. Where the null server was "
         f"no faster than the generator, a load thread was busy for more than {CAPACITY} of the window, too.",
         "Use more cores or machines (--load-threads, --agents).",
     ),

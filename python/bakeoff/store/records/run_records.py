@@ -320,7 +320,7 @@ class SoakIntervalRecord:
 @dataclass(frozen=True)
 class AgentRecord:
     """A machine that sent load; `facts` are its processor, memory, kernel, limits and links. It did
-    `null_operations_per_s` is what it asks of a server on its loopback that does nothing, None until that is measured.
+    `null_operations_per_s` is what it asks of the null server on its loopback, None until that is measured.
     """
 
     name: Annotated[str, Figure("name of the agent", sql="UNIQUE")]
@@ -465,8 +465,8 @@ class RunRecord:
     environment: Annotated[
         dict[str, Any],
         Figure(
-            "what was found of the contenders, and by `generator_capacities` how often the generator asks a server "
-            "that does nothing, in the way of each, JSON"
+            "what was found of the contenders, and by `generator_capacities` how often the generator asks the null "
+            "server, in the way of each, JSON"
         ),
     ]
     contenders: tuple[ContenderRecord, ...]
@@ -481,7 +481,7 @@ class RunRecord:
     null_operations_per_s: Annotated[
         float | None,
         Figure(
-            "what the generator asks of a server on loopback that does nothing, where `environment` has "
+            "what the generator asks of the null server on loopback, where `environment` has "
             "`generator_capacities` and "
             "all contenders are asked in one way; NULL elsewhere",
             above_zero=True,

@@ -74,8 +74,8 @@ def _read_json(source: Source) -> ForeignTable:
 
 def _load(row: RowMaker, threads: object, depth: object, size: object, line: int) -> None:
     """The load, as far as it is stated by whole numbers."""
-    for name, told in ((table.CLIENTS, threads), (table.DEPTH, depth)):
-        text = str(told)
+    for name, printed in ((table.CLIENTS, threads), (table.DEPTH, depth)):
+        text = str(printed)
         if text.isascii() and text.isdigit() and int(text[:9]):
             row.load[name] = value_of(text, COUNT, line, name, rounding="exact")
     found = binary_size(str(size))
@@ -92,8 +92,8 @@ def _read_csv(source: Source) -> ForeignTable:
     for line in lines:
         row = RowMaker(line.line, part=line.cell(where["operation"])[:60].lower())
         fill(row, line, where, FIGURES)
-        told = (line.cell(where[key]) if key in where else "" for key in ("threads", "io depth", "block size"))
-        threads, depth, size = told
+        printed = (line.cell(where[key]) if key in where else "" for key in ("threads", "io depth", "block size"))
+        threads, depth, size = printed
         _load(row, threads, depth, size, line.line)
         if row.values:
             rows.append(row.made())

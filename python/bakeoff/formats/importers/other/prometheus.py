@@ -72,8 +72,8 @@ class _Reader:
     def line(self, number: int, text: str) -> None:
         """One line of the file."""
         if text.startswith("#"):
-            if told := re.match(rf"#\s*TYPE\s+({_NAME})\s+(\w{{1,20}})\s*$", text):
-                self.types[told[1]] = told[2]
+            if declared := re.match(rf"#\s*TYPE\s+({_NAME})\s+(\w{{1,20}})\s*$", text):
+                self.types[declared[1]] = declared[2]
             return
         found = _SAMPLE.fullmatch(text)
         if found is None:

@@ -43,10 +43,8 @@ SETTINGS = (
     "Exim's queue_run_max and deliver_queue_load_max, Sendmail's MaxQueueChildren, process_limit of Dovecot's lmtp "
     "service"
 )
-SET_UP_ADVICE = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as "
-"one."
-DELIVERY_ADVICE = "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery "
-"follows."
+SET_UP_ADVICE = "This number shows a configured limit, not a speed: raise the limit, or report the number as a limit."
+DELIVERY_ADVICE = "Raise the limit that the number equals, and run again: see whether the rate of delivery rises."
 
 
 @ruled.register
@@ -69,19 +67,18 @@ def _(detail: SmallerMail, name: str) -> str:
 @advised.register
 def _(fact: MixedTls) -> tuple[str, str]:
     return (
-        f"Contenders are not spoken to alike: {', '.join(f'{name} by {way}' for name, way in fact.ways.items())}.",
-        "Speak to all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
+        f"Clients speak differently to contenders: {', '.join(f'{name} by {way}' for name, way in fact.ways.items())}.",
+        "The figures include handshakes: use one protocol for all, unless the run compares TLS.",
     )
 
 
 @advised.register
 def _(fact: ReadingLags) -> tuple[str, str]:
     return (
-        f"{fact.contender}: reading lags behind sending at {wording.several(fact.load_steps)}: in all windows at "
-        f"{fact.worst.words} it accepted {fact.accepted:,.0f} messages, {fact.read:,.0f} were read, and "
-        f"{fact.waiting:,.0f} waited when they ended.",
-        "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see backlog and "
-        "visible times.",
+        f"{fact.contender}: reading lags behind sending at {wording.several(fact.load_steps)}. In all windows at "
+        f"{fact.worst.words} it accepted {fact.accepted:,.0f} messages, and clients read {fact.read:,.0f}. "
+        f"{fact.waiting:,.0f} messages waited at the end.",
+        "Reading or delivery limits its rate of delivered messages, not acceptance: see backlog and visible times.",
     )
 
 
@@ -90,7 +87,7 @@ def _(fact: FewMessages) -> tuple[str, str]:
     return (
         f"{fact.contender}: a window holds only a handful of delivered messages at {wording.several(fact.load_steps)}: "
         f"{wording.figures(fact.mean, 2)} on average at {fact.least.words}.",
-        "Polls of empty mailboxes make many steps of few messages: use a longer --length, or more clients.",
+        "Most polls find empty mailboxes: use a longer --length, or more clients.",
     )
 
 
@@ -102,7 +99,7 @@ def _(fact: ForeignMail) -> tuple[str, str]:
         f"{fact.contender}: {wording.plural(fact.messages, 'message')} that are not Bakeoff's were in "
         f"{wording.plural(len(named), 'mailbox', 'mailboxes')} during trials and left alone: "
         f"{', '.join(named[:NAMED])}{more}.",
-        "Stop what delivers to these accounts, or use others: each session lists such mail again.",
+        "Each session lists such mail again: stop its sender, or use other accounts.",
     )
 
 
@@ -113,7 +110,7 @@ def _(fact: LostCameLater) -> tuple[str, str]:
         "Mail that counts as lost may only have been slow: so much mail of earlier trials was found when the next one "
         f"began, or in it, as {wording.names(came)} of what is lost. The drain ended {format_duration(fact.drain_s)} "
         "after a trial.",
-        "Run again with a `--drain-limit` that waits for it: late is not lost.",
+        "Late mail is not lost: run again with a longer `--drain-limit`.",
     )
 
 

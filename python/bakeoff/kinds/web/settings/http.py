@@ -64,7 +64,7 @@ class HttpSettings(SourceSettings):
         json_schema_extra={"off": "close"},
     )
     requests_per_connection: OptionalWhole = Field(
-        None, ge=1, description="With keep-alive, begin a new connection after so many requests."
+        None, ge=1, description="With keep-alive, begin a new connection after this many requests."
     )
     receive_buffer_bytes: OptionalSize = Field(
         None,

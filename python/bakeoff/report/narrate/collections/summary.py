@@ -48,8 +48,8 @@ def _factors(found: CampaignComparison) -> list[str]:
             ending = f", {OPEN[one.kind]}" if one.kind in OPEN else ""
             ratio = f"{one.suite} {wording.ratio(one.ratio, one.low, one.high)} ({interval}){ending}"
             own.setdefault(effect_words(one), []).append(ratio)
-    told = [f"{wording.sentence(name)}: {'; '.join(parts)}." for name, parts in own.items()]
-    return [" ".join(told)] if told else []
+    sentences = [f"{wording.sentence(name)}: {'; '.join(parts)}." for name, parts in own.items()]
+    return [" ".join(sentences)] if sentences else []
 
 
 def _order(found: CampaignComparison) -> str:

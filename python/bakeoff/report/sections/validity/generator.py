@@ -158,7 +158,7 @@ def _generator_capacity(context: Context, capacity: GeneratorCapacity, names: li
     here = "here" if names is None else "with these client options"
     measured = (
         f"{wording.count(capacity.operations_per_s)} operations/s: capacity measured at the start of the run, against "
-        f"a server on loopback that does nothing ({capacity.words}{of})"
+        f"the null server on loopback ({capacity.words}{of})"
     )
     if capacity.is_floor:
         return _floor(capacity, measured, machines, here, known)
