@@ -190,7 +190,8 @@ def test_a_controller_that_is_killed_loses_no_trial_that_had_ended_and_takes_the
     counted = len(lab.log())
     said = lab.resume(file)
     trials = lab.show(file)
-    assert all_done(trials) and states(trials)[0] == "ok" and "resumed with" in said, trials
+    # The first may be voided for a machine that stood still, and for nothing else: what it measured is there.
+    assert all_done(trials) and trials[0]["operations"] > 0 and "resumed with" in said, trials
     assert len(lab.log()) > counted
     assert all(len(trial["per_agent"]) == AGENTS for trial in trials)
     assert not any(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents)
