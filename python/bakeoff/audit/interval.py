@@ -36,7 +36,7 @@ class Interval:
     def __len__(self) -> int:
         return int(self.low.size)
 
-    def __getitem__(self, places: int | Bools | list[int]) -> Interval:
+    def __getitem__(self, places: int | Bools | list[int] | slice) -> Interval:
         return Interval(np.asarray(self.low[places]), np.asarray(self.high[places]))
 
     @property

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,3 +61,16 @@ def test_work_grows_with_rows_and_no_faster(wrong: float) -> None:
 def test_work_grows_with_files_and_no_faster() -> None:
     files = [load_steps(12, f"{number}.csv", seed=number) for number in range(40)]
     assert calls_of(lambda: audit(files)) < 2.3 * calls_of(lambda: audit(files[:20]))
+
+
+def with_totals(rows: int) -> ForeignTable:
+    """After each row a total of it, as a hostile file may have them."""
+    made = table([{"operations": str(1_000 + number)} for number in range(rows)])
+    measured = tuple(replace(row, line=2 * row.line) for row in made.rows)
+    totals = tuple(replace(row, line=row.line + 1, part="Total") for row in measured)
+    return replace(made, rows=measured, summaries=totals)
+
+
+def test_work_grows_with_totals_and_no_faster() -> None:
+    one, two = with_totals(ROWS), with_totals(2 * ROWS)
+    assert calls_of(lambda: audit([two])) < 2.3 * calls_of(lambda: audit([one]))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from bakeoff.audit.checks.laws import expected
 from bakeoff.audit.checks.parts import COUNTED
@@ -22,6 +25,25 @@ TOTALS, AVERAGES = "totals", "averages"
 ADDED = ("bytes/s", "operations/s", "bytes", "count", "none")
 
 
+Load: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The known figures of one metric, in the order of their lines."""
+
+    lines: npt.NDArray[np.int64]
+    figures: Interval
+
+    def sets(self, line: int, before: int) -> list[Interval]:
+        """Two and more figures that a row may have been calculated from: since the last one like it, all above it, all.
+        They are views: of many rows none is copied.
+        """
+        first, end = (int(at) for at in np.searchsorted(self.lines, (before + 1, line)))
+        chosen = (self.figures[part] for part in (slice(first, end), slice(0, end), slice(None)))
+        return [rows for rows in chosen if len(rows) > 1]
+
+
 def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     """Of each contender in each file."""
     groups: dict[tuple[str, str], list[Table]] = {}
@@ -31,11 +53,18 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     for (file, _), group in groups.items():
         found = {TOTALS: list[Finding](), AVERAGES: list[Finding]()}
         checked = dict.fromkeys(found, 0)
+        measured: dict[tuple[str, Load], _Measured] = {}
+        before = _lines_before(group[0].summaries)
         for row in group[0].summaries:
             key = AVERAGES if summary_of(row.part) == "mean" else TOTALS
+            load = tuple(sorted((name, value.value) for name, value in row.load.items()))
             for name, value in row.values.items():
-                sets = [rows for rows in _sets(group, row, name) if len(rows) > 1]
-                if not sets or (key == TOTALS and value.unit.quantity not in ADDED):
+                if key == TOTALS and value.unit.quantity not in ADDED:
+                    continue
+                if (name, load) not in measured:
+                    measured[name, load] = _measured(group, row, name)
+                sets = measured[name, load].sets(row.line, before[row.line])
+                if not sets:
                     continue
                 checked[key] += 1
                 found[key] += _finding(file, row, Column(name, (value,)), value, sets, key)
@@ -43,17 +72,23 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
             yield Outcome(key, file, checked[key], tuple(findings))
 
 
-def _sets(group: Sequence[Table], row: ForeignRow, name: str) -> Iterator[Interval]:
-    """The figures that a row may have been calculated from: since the last one like it, all above it, all."""
-    columns = [(table, table.columns[name]) for table in group if name in table.columns]
-    lines = np.array([one.line if _same_load(one, row) else -1 for table, _ in columns for one in table.rows])
-    ends = [(column.base.low, column.base.high) for _, column in columns]
-    if not ends:
-        return
-    base = Interval(np.concatenate([low for low, _ in ends]), np.concatenate([high for _, high in ends]))
-    before = max((one.line for one in group[0].summaries if one.line < row.line), default=0)
-    for chosen in ((lines > before) & (lines < row.line), (lines > 0) & (lines < row.line), lines > 0):
-        yield base[chosen & base.known]
+def _lines_before(summaries: Sequence[ForeignRow]) -> dict[int, int]:
+    """The line of the calculated row before each, 0 before the first."""
+    lines = sorted({row.line for row in summaries})
+    return dict(zip(lines, (0, *lines), strict=False))
+
+
+def _measured(group: Sequence[Table], row: ForeignRow, name: str) -> _Measured:
+    """The figures of a metric at the load of a calculated row."""
+    of = [
+        (one.line, float(low), float(high))
+        for table in group
+        if (column := table.columns.get(name)) is not None
+        for one, low, high in zip(table.rows, column.base.low, column.base.high, strict=True)
+        if one.line > 0 and low == low and high == high and _same_load(one, row)
+    ]
+    lines, low, high = zip(*sorted(of), strict=True) if of else ((), (), ())
+    return _Measured(np.array(lines, dtype=np.int64), Interval.of(low, high))
 
 
 def _same_load(one: ForeignRow, row: ForeignRow) -> bool:
@@ -64,10 +99,10 @@ def _same_load(one: ForeignRow, row: ForeignRow) -> bool:
 def _finding(
     file: str, row: ForeignRow, column: Column, value: ForeignValue, sets: Sequence[Interval], key: str
 ) -> Iterator[Finding]:
-    own, wanted = column.base[0], [made for rows in sets for made in _allowed(rows, column, row)]
-    if any(bool(made.meets(own)) for made in wanted):
+    own = column.base[0]
+    if any(bool(made.meets(own)) for rows in sets for made in _allowed(rows, column, row)):
         return
-    first = wanted[0] * (1 / value.unit.factor)
+    first = _allowed(sets[0], column, row)[0] * (1 / value.unit.factor)
     place = Place(file, value.line, " ".join(filter(None, (row.contender, row.part))), value.heading, value.number.text)
     mended = repairs(value.number.text, float(first.low), float(first.high))
     low, high = float(sets[0].low.min()), float(sets[0].high.max())
