@@ -70,20 +70,20 @@ def history(
     from bakeoff.compare.collections.history import history_of  # NumPy takes a moment: refuse bad input first
 
     found = history_of(read_all(files), metric)
-    from bakeoff.report.collections.history import compose
-
-    page = compose(found)
     if as_json:
         from bakeoff.report.collections.history_document import document
 
         typer.echo(json.dumps(document(found), indent=2, ensure_ascii=False))
-    else:
+    if not as_json or output is not None:
+        from bakeoff.report.collections.history import compose
         from bakeoff.report.layout.detail import Detail
         from bakeoff.report.renderers.terminal import show
 
-        show(page, make_console(), Detail.PAGE if details else Detail.SUMMARY)
-    if output is not None:
-        write_page(page, output, force)
-        typer.echo(f"Page: {output}", err=as_json)
+        page = compose(found)
+        if not as_json:
+            show(page, make_console(), Detail.PAGE if details else Detail.SUMMARY)
+        if output is not None:
+            write_page(page, output, force)
+            typer.echo(f"Page: {output}", err=as_json)
     if fail_on_change and any(plan.worse() for plan in found.plans):
         raise typer.Exit(1)
