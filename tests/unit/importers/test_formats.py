@@ -332,6 +332,7 @@ def test_of_prometheus_text_a_histogram_gives_a_mean_and_no_percentile() -> None
     [
         ("http_requests_total{server=nginx} 1", "its labels are not"),
         ("http_requests_total 1 2 3 4", "a sample was expected"),
+        ("bakeoff_operations 1 1.2.3", "a sample was expected"),
         ("http_requests_total many", "no value of a sample"),
         ("http_requests_total -3", "less than nothing"),
     ],

@@ -26,23 +26,30 @@ def samples(text: str) -> Iterator[Sample]:
             yield found
 
 
-def _sample(line: str) -> Sample | None:
+def parts_of(line: str) -> tuple[str, dict[str, str] | None, str] | None:
+    """The name of a sample, its labels, and what follows them; None for a line without a name. Labels are None where
+    they are not NAME="VALUE" in braces.
+    """
     name = _NAME.match(line)
     if name is None:
         return None
-    rest, labels = line[name.end() :], dict[str, str]()
-    if rest.startswith("{"):
-        inner, rest = _braced(rest)
-        found = None if inner is None else _labels(inner)
-        if found is None:
-            return None
-        labels = found
+    rest = line[name.end() :].lstrip()
+    if not rest.startswith("{"):
+        return name[0], {}, rest
+    inner, rest = _braced(rest)
+    return name[0], None if inner is None else _labels(inner), rest
+
+
+def _sample(line: str) -> Sample | None:
+    name, labels, rest = parts_of(line) or ("", None, "")
+    if labels is None:
+        return None
     words = rest.split()
     try:
         value = float(words[0]) if words else math.nan
     except ValueError:
         return None
-    return (name[0], labels, value) if math.isfinite(value) else None
+    return (name, labels, value) if math.isfinite(value) else None
 
 
 def _braced(text: str) -> tuple[str | None, str]:

@@ -26,7 +26,6 @@ FIGURES = {
 STATED = ("version", "command", "direct io", "random", "path type", "paths", "hosts", "files", "file size")
 MISSING = ("how many operations failed", "percentiles")
 
-
 # In JSON every number is text.
 JSON_FIGURES = (
     (table.RATE, ("iops",), Unit("IOPS", "operations/s")),
@@ -60,7 +59,7 @@ def _read_json(source: Source) -> ForeignTable:
             continue
         found = parsed_json(text, number)
         config, last = inner(found, "config"), inner(found, "last_done")
-        row = RowMaker(number, part=str(inner({"": found}, "").get("phase_type", ""))[:60].lower())
+        row = RowMaker(number, part=str(inner(found).get("phase_type", ""))[:60].lower())
         for metric, path, unit in JSON_FIGURES:
             row.of_text(metric, inner(last, *path[:-1]).get(path[-1]), unit, number)
         _load(row, config.get("threads"), config.get("io_depth"), config.get("block_size"), number)

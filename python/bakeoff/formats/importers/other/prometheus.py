@@ -20,6 +20,7 @@ from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignRow, ForeignTable, percentile
 from bakeoff.formats.foreign.units import BYTES, BYTES_PER_S, COUNT, PER_S, SECONDS, Unit
 from bakeoff.formats.importers.base import Options, refuse
+from bakeoff.telemetry.readers.exposition import parts_of
 
 MOST_SAMPLES = 100_000
 OWN = "bakeoff_"
@@ -48,9 +49,9 @@ CLIENTS = ("clients", "vus", "connections", "threads")
 GAUGES = ("vus_max", "vus")
 MISSING = ("the length of the measured time", "how busy its machine was")
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]{0,199}"
-_SAMPLE = re.compile(rf"({_NAME})\s*(?:\{{(.*)\}})?\s+(\S{{1,60}})(?:\s+(-?[0-9.]{{1,30}}))?(?:\s+#.*)?")
-_LABEL = re.compile(rf'\s*({_NAME})\s*=\s*"((?:[^"\\]|\\.){{0,1000}})"\s*(?:,|$)')
-_ESCAPES = {"n": "\n"}
+_TYPE = re.compile(rf"#\s*TYPE\s+({_NAME})\s+(\w{{1,20}})\s*")
+# Value, moment, and what OpenMetrics gives as an example.
+_VALUE = re.compile(r"(\S{1,60})(?:\s+(-?[0-9]{1,20}(?:\.[0-9]{1,20})?))?(?:\s+#.*)?")
 
 
 @dataclass(frozen=True)
@@ -72,15 +73,18 @@ class _Reader:
     def line(self, number: int, text: str) -> None:
         """One line of the file."""
         if text.startswith("#"):
-            if declared := re.match(rf"#\s*TYPE\s+({_NAME})\s+(\w{{1,20}})\s*$", text):
+            if declared := _TYPE.fullmatch(text):
                 self.types[declared[1]] = declared[2]
             return
-        found = _SAMPLE.fullmatch(text)
-        if found is None:
+        name, labels, rest = parts_of(text) or ("", {}, "")
+        if labels is None:
+            raise refuse(number, 'its labels are not NAME="VALUE" with commas between them')
+        found = _VALUE.fullmatch(rest.strip())
+        if not name or found is None:
             raise refuse(number, 'a sample was expected: NAME{LABEL="…"} VALUE')
         if len(self.samples) >= MOST_SAMPLES:
             raise refuse(number, f"it has more than {MOST_SAMPLES:,} samples: is it of one run?")
-        self.samples.append(_Sample(found[1], _labels(number, found[2] or ""), found[3], number, found[4] or ""))
+        self.samples.append(_Sample(name, labels, found[1], number, found[2] or ""))
 
 
 def sniff(source: Source) -> bool:
@@ -101,17 +105,6 @@ def read(source: Source, options: Options) -> ForeignTable:
     return ForeignTable("prometheus", tool, tuple(rows), began, missing=MISSING)
 
 
-def _labels(line: int, text: str) -> dict[str, str]:
-    found, at = dict[str, str](), 0
-    while at < len(text) and text[at:].strip():
-        label = _LABEL.match(text, at)
-        if label is None:
-            raise refuse(line, 'its labels are not NAME="VALUE" with commas between them')
-        found[label[1]] = re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), label[2])
-        at = label.end()
-    return found
-
-
 def _own_rows(samples: list[_Sample]) -> Iterator[ForeignRow]:
     """A row for each trial: samples of one moment and the same labels."""
     rows: dict[tuple[str, ...], RowMaker] = {}
@@ -120,7 +113,9 @@ def _own_rows(samples: list[_Sample]) -> Iterator[ForeignRow]:
         if not metric or sample.labels.get("state", "ok") != "ok" or not _is_number(sample):
             continue
         key = (sample.at, *(f"{name}={value}" for name, value in sorted(sample.labels.items())))
-        row = rows.setdefault(key, _row(sample))
+        if key not in rows:
+            rows[key] = _row(sample)
+        row = rows[key]
         row.put(metric, sample.text, unit, sample.line, "exact" if unit is COUNT else "nearest")
     return (row.made() for row in rows.values())
 
@@ -136,7 +131,9 @@ def _rows(reader: _Reader) -> Iterator[ForeignRow]:
         labels = tuple(sorted((name, text) for name, text in sample.labels.items() if name not in ("quantile", "le")))
         base, _, last = sample.name.rpartition("_")
         kind = reader.types.get(sample.name) or reader.types.get(base, "")
-        row = rows.setdefault(labels, _row(sample))
+        if labels not in rows:
+            rows[labels] = _row(sample)
+        row = rows[labels]
         if kind in ("summary", "histogram") and last in ("sum", "count") and sample.name not in reader.types:
             sums.setdefault((labels, base), {})[last] = sample
         elif kind == "summary" and (unit := _time(sample.name)) is not None:
