@@ -20,6 +20,7 @@ mod spec;
 pub use driver::{Clock, Driver, Next};
 pub use error_class::ErrorClass;
 pub use file::driver::{FileDriver, FileNext};
+pub use file::server::{CONNECTING, FileClient, FileServer};
 pub use file::session::{
     BarrierSpan, BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult,
     FileSession, FileStep, FileWorkload, Handle, Name, Observation, OpenMode,

@@ -1,4 +1,5 @@
 //! File work: its sessions and their driver.
 
 pub(super) mod driver;
+pub(super) mod server;
 pub(super) mod session;

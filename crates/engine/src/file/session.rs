@@ -6,9 +6,11 @@
 //! that end with [`FileProgress::Done`]. Calls that are no part of an operation (making files ready, dropping
 //! caches) end with [`FileProgress::Untimed`] and leave no trace in the figures.
 
+use super::server::FileServer;
 use crate::{Identity, Nanos, Outcome, TrialResult};
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
+use std::sync::Arc;
 
 /// A file of a session: index into its table of open files, below [`FileNeeds::handles`].
 pub type Handle = u16;
@@ -306,6 +308,11 @@ pub trait FileWorkload: Send + Sync + 'static {
     /// What the executor must provide.
     fn needs(&self) -> FileNeeds;
 
+    /// The server whose protocol the sessions speak; `None` where they work in a folder of this machine.
+    fn server(&self) -> Option<Arc<dyn FileServer>> {
+        None
+    }
+
     /// A session for one thread of one client.
     fn session(&self, identity: Identity) -> Self::Session;
 
@@ -386,6 +393,25 @@ impl FileCall {
             | Self::MapRead { buffer, length, .. }
             | Self::MapWrite { buffer, length, .. } => Some((buffer, length)),
             _ => None,
+        }
+    }
+
+    /// The names that it is about.
+    pub const fn names(&self) -> (Option<Name>, Option<Name>) {
+        match *self {
+            Self::Open { name, .. }
+            | Self::Stat { name }
+            | Self::Touch { name }
+            | Self::Permissions { name, .. }
+            | Self::Unlink { name }
+            | Self::MakeFolder { name }
+            | Self::RemoveFolder { name }
+            | Self::RemoveTree { name }
+            | Self::ReadFolder { name }
+            | Self::StreamOpen { name, .. }
+            | Self::DropFileCache { name } => (Some(name), None),
+            Self::Rename { from, to } => (Some(from), Some(to)),
+            _ => (None, None),
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod matrix;
 pub mod mix;
 pub mod pattern;
+pub mod servers;
 #[cfg(test)]
 mod simulated;
 #[cfg(test)]

@@ -1,0 +1,16 @@
+//! File servers met by their own protocol: one session of its own for each simulated client.
+
+pub mod nfs;
+mod wire;
+
+use bakeoff_engine::FileServer;
+use std::sync::Arc;
+
+/// The server that a contender's address names; `None` for a folder of this machine. The error is a sentence.
+pub fn server_of(address: &str) -> Result<Option<Arc<dyn FileServer>>, String> {
+    match address.split_once("://") {
+        None => Ok(None),
+        Some(("nfs", _)) => Ok(Some(Arc::new(nfs::NfsServer::of(address)?))),
+        Some(_) => Err(format!("{address}: a file server's address begins with nfs://")),
+    }
+}
