@@ -53,14 +53,14 @@ pub trait FileClient: Debug {
     /// A slot whose call is over, and its value: bytes, or the negative error number.
     fn finished(&mut self) -> Option<(u32, i64)>;
 
-    /// What the last call of a slot has read.
-    fn data(&self, slot: u32) -> &[u8];
+    /// Copies what the last call of a slot has read, as far as there is room; the value is the number of bytes.
+    fn data(&self, slot: u32, to: &mut [u8]) -> usize;
 
     /// The connection is gone: all that is under way ends with this error number.
     fn lost(&mut self, errno: i32);
 
     /// Why the server refused the session, in a sentence for the user.
-    fn refusal(&self) -> Option<&str>;
+    fn refusal(&self) -> Option<String>;
 
     /// What was agreed with the server: dialect, signing, sizes.
     fn facts(&self) -> serde_json::Value;

@@ -66,15 +66,15 @@ impl Inbox {
         &mut self.bytes[self.filled..]
     }
 
-    /// Where the next whole message lies.
-    fn message(&self, framing: Framing) -> Result<Option<Range<usize>>, String> {
+    /// The header of the next whole message, and where it lies.
+    fn message(&self, framing: Framing) -> Result<Option<(u32, Range<usize>)>, String> {
         let Some(header) = self.header() else { return Ok(None) };
         let length = (header & framing.length_mask) as usize;
         if length > framing.limit {
             return Err(format!("the server announces a message of {length} bytes"));
         }
         let from = self.read + HEADER;
-        Ok((self.filled >= from + length).then_some(from..from + length))
+        Ok((self.filled >= from + length).then_some((header, from..from + length)))
     }
 }
 
@@ -203,16 +203,16 @@ impl Tasks {
         self.inbox.space(self.framing)
     }
 
-    /// So many bytes came: cuts them into messages, in which `read` finds the replies.
+    /// So many bytes came: cuts them into messages, in which `read`, given the header as well, finds the replies.
     pub fn received(
         &mut self,
         count: usize,
-        mut read: impl FnMut(&[u8]) -> Result<Message, String>,
+        mut read: impl FnMut(u32, &[u8]) -> Result<Message, String>,
     ) -> Result<(), String> {
         self.inbox.filled += count;
-        while let Some(range) = self.inbox.message(self.framing)? {
+        while let Some((header, range)) = self.inbox.message(self.framing)? {
             let from = range.start;
-            match read(&self.inbox.bytes[range.clone()])? {
+            match read(header, &self.inbox.bytes[range.clone()])? {
                 Message::One(number, at) => {
                     let bytes = std::mem::take(&mut self.inbox.bytes);
                     self.inbox.bytes = self.deliver(bytes, [(number, from + at.start..from + at.end)])?;
