@@ -5,6 +5,7 @@
 mod access_log;
 mod errors;
 mod fetch;
+mod file_server;
 mod for_tests;
 mod greet;
 mod histograms;
@@ -70,6 +71,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fetch::fetch_http3, module)?)?;
     module.add_function(wrap_pyfunction!(greet::greet_app, module)?)?;
     module.add_function(wrap_pyfunction!(mail::probe_mail, module)?)?;
+    module.add_function(wrap_pyfunction!(file_server::check_file_server, module)?)?;
+    module.add_function(wrap_pyfunction!(file_server::try_file_server, module)?)?;
+    module.add_function(wrap_pyfunction!(file_server::remove_server_folder, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;

@@ -10,7 +10,7 @@ pub mod process;
 mod trial;
 mod watch;
 
-pub use file::{Owner, folder_name, owner_of, read_bounded, start_files};
+pub use file::{Owner, folder_name, owner_of, read_bounded, remove_from_server, start_files, try_server};
 pub use trial::completion::Wake;
 pub use trial::custom_loop::{CustomLoop, start_custom_loop};
 pub use trial::{TrialError, TrialHandle, start};

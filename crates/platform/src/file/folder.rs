@@ -76,13 +76,45 @@ pub(crate) struct WorkFolder {
 
 /// Which trial takes its folder away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stays {
+pub(crate) enum Stays {
     /// None: the user wants to look into it.
     Always,
     /// One that failed: others of the run go on with what it holds.
     ForTheRun,
     /// Any: it was made for one trial.
     ForTheTrial,
+}
+
+impl Stays {
+    /// As the workload wishes; `reused` says that trials of the run share the folder.
+    pub const fn of(needs: &FileNeeds, reused: bool) -> Self {
+        match (needs.keep, reused) {
+            (true, _) => Self::Always,
+            (false, true) => Self::ForTheRun,
+            (false, false) => Self::ForTheTrial,
+        }
+    }
+
+    /// Whether it stays after a trial that has, or has not, failed.
+    pub const fn after(self, failed: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::ForTheRun => !failed,
+            Self::ForTheTrial => false,
+        }
+    }
+}
+
+/// The name of a trial's folder, and whether trials of the run share it; the error is a sentence.
+pub(crate) fn work_name(needs: &FileNeeds) -> Result<(CString, bool), String> {
+    let (name, reused) = match &needs.reuse {
+        Some(what) if what.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
+            (folder_name(what), true)
+        }
+        Some(what) => return Err(format!("the work folder {what:?} must be named by letters and digits")),
+        None => (folder_name(&format!("trial-{:08x}", unique())), false),
+    };
+    Ok((CString::new(name).map_err(|_| "the folder's name holds a zero byte".to_owned())?, reused))
 }
 
 /// Why a trial cannot begin in a folder.
@@ -95,7 +127,26 @@ pub(crate) struct Unusable {
 }
 
 /// Folders of this process's trials that could not be removed, by the contender's folder.
+pub(crate) struct Left;
+
 static LEFT: Mutex<Vec<(PathBuf, CString)>> = Mutex::new(Vec::new());
+
+impl Left {
+    /// Remembers a folder.
+    pub fn add(parent: PathBuf, name: CString) {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = (parent, name);
+        if !left.contains(&entry) {
+            left.push(entry);
+        }
+    }
+
+    /// Tries again to `remove` what was left with a contender; what that says is gone is forgotten.
+    pub fn again(parent: &Path, mut remove: impl FnMut(&CStr) -> bool) {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        left.retain(|(place, name)| place != parent || !remove(name));
+    }
+}
 
 impl WorkFolder {
     /// Makes (or, when it is to be reused, finds) the folder, after what earlier trials could not remove.
@@ -110,16 +161,12 @@ impl WorkFolder {
         if parent == Path::new("/") {
             return Err(refused("the contender's folder is /: name a folder below it".to_owned()));
         }
-        let (name, reused) = match &needs.reuse {
-            Some(what) if what.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
-                (folder_name(what), true)
-            }
-            Some(what) => return Err(refused(format!("the work folder {what:?} must be named by letters and digits"))),
-            None => (folder_name(&format!("trial-{:08x}", unique())), false),
-        };
-        let name = CString::new(name).map_err(|_| refused("the folder's name holds a zero byte".to_owned()))?;
+        let (name, reused) = work_name(needs).map_err(refused)?;
         let above = open_folder(&parent).map_err(|error| advised(&error))?;
-        remove_left(&parent, &above);
+        Left::again(&parent, |name| {
+            let removed = std::fs::remove_dir_all(beneath(&above, name));
+            removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        });
         check_space(&parent, above.as_raw_fd(), needs.space_bytes).map_err(|reason| Unusable { reason, full: true })?;
         // SAFETY: name is valid.
         if unsafe { libc::mkdirat(above.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
@@ -128,11 +175,7 @@ impl WorkFolder {
                 return Err(advised(&error));
             }
         }
-        let stays = match (needs.keep, reused) {
-            (true, _) => Stays::Always,
-            (false, true) => Stays::ForTheRun,
-            (false, false) => Stays::ForTheTrial,
-        };
+        let stays = Stays::of(needs, reused);
         let mut folder = Self { parent, name, inode: (0, 0), stays };
         let unusable = |folder: &Self, error: &io::Error| refused(advice(&folder.parent, error));
         let opened = folder.open().map_err(|error| unusable(&folder, &error))?;
@@ -159,10 +202,8 @@ impl WorkFolder {
     /// Removes the folder with all that is in it, unless it is to stay; what trials of the run share leaves with one that
     /// `failed`, so that what it filled is not in the way of the others.
     pub fn remove(&self, failed: bool) -> Result<(), String> {
-        match self.stays {
-            Stays::Always => return Ok(()),
-            Stays::ForTheRun if !failed => return Ok(()),
-            Stays::ForTheRun | Stays::ForTheTrial => {}
+        if self.stays.after(failed) {
+            return Ok(());
         }
         let above = open_folder(&self.parent).map_err(|error| advice(&self.parent, &error))?;
         match remove_all(&beneath(&above, &self.name)) {
@@ -176,11 +217,7 @@ impl WorkFolder {
 
     /// Remembers a folder that could not be removed.
     pub fn left_behind(&self) {
-        let entry = (self.parent.clone(), self.name.clone());
-        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-        if !left.contains(&entry) {
-            left.push(entry);
-        }
+        Left::add(self.parent.clone(), self.name.clone());
     }
 
     /// Its path, as people read it.
@@ -195,15 +232,6 @@ pub(crate) fn left_in(folder: &str) -> Vec<String> {
     let left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
     let here = left.iter().filter(|entry| entry.0 == parent);
     here.map(|(parent, name)| format!("{}/{}", parent.display(), name.to_string_lossy())).collect()
-}
-
-/// Tries again to remove what was left in a folder.
-fn remove_left(parent: &Path, above: &OwnedFd) {
-    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-    left.retain(|(place, name)| {
-        place != parent
-            || std::fs::remove_dir_all(beneath(above, name)).is_err_and(|error| error.kind() != io::ErrorKind::NotFound)
-    });
 }
 
 /// A name in an open folder, as a path.

@@ -7,11 +7,16 @@ mod map;
 mod observe;
 mod owner;
 mod psync;
+mod server_check;
+mod server_folder;
+mod server_session;
 mod trial;
 mod uring;
 mod virtual_user;
+mod work_place;
 
 pub use owner::{Owner, folder_name, owner_of};
+pub use server_check::{remove_from_server, try_server};
 pub use trial::start_files;
 
 /// The bytes of a file of the user's, at most `limit` of them; the error is a sentence.

@@ -1,11 +1,10 @@
 //! Runs one trial of file work: a thread for each session, a watch over them, and the clean-up.
 
 use super::buffers::AlignedBuffers;
-use super::folder::{WorkFolder, left_in};
-use super::observe::Counters;
-use super::psync::Files;
+use super::folder::left_in;
 use super::uring;
 use super::virtual_user::{self, Beat, Common, End, VirtualUser};
+use super::work_place::WorkPlace;
 use crate::barrier::sessions::SessionBarrier;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process::{self, spent};
@@ -63,12 +62,11 @@ fn run<W: FileWorkload>(
 ) -> Outcome {
     let needs = workload.needs();
     let patience = Duration::from_nanos(needs.stall_ns);
-    let made = needs.clone();
+    let (made, server) = (needs.clone(), workload.server());
     // A share that hangs must not hang the run: whatever touches it has a thread of its own.
-    let opened =
-        within(patience, move || WorkFolder::make(&made).map(|folder| (Counters::of(folder.parent()), folder)));
+    let opened = within(patience, move || WorkPlace::make(server, &made).map(|place| (place.counters(), place)));
     let not_started = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
-    let (counters, folder) = match opened {
+    let (counters, place) = match opened {
         None => return not_started(hung(&needs, needs.stall_ns)),
         Some(Err(unusable)) => {
             refuse_left(&needs, unusable.full, &unusable.reason)?;
@@ -81,7 +79,7 @@ fn run<W: FileWorkload>(
         live: Arc::clone(live),
         line: Arc::clone(line),
         rendezvous,
-        folder,
+        place,
         counters: Mutex::new(counters),
         cold_command: needs.cold_command.clone(),
         command_fault: Mutex::default(),
@@ -189,11 +187,11 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
 /// in a folder that has no name any more.
 fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
     let shared = Arc::clone(common);
-    let opened = within(patience, move || shared.folder.open().map(drop));
-    let parent = common.folder.parent().display();
-    match opened {
-        Some(Ok(())) => None,
-        Some(Err(_)) => Some(format!("{parent} has vanished while the trial ran: mount the share again")),
+    let is_there = within(patience, move || shared.place.is_there());
+    let parent = common.place.parent();
+    match is_there {
+        Some(true) => None,
+        Some(false) => Some(format!("{parent} has vanished while the trial ran: mount the share again")),
         None => Some(format!("{parent} did not answer at the end of the trial: is the share still there?")),
     }
 }
@@ -202,12 +200,12 @@ fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
 /// how the contender did its work.
 fn remove(common: &Arc<Common>, failed: bool, patience: Duration) {
     let shared = Arc::clone(common);
-    let reason = match within(patience, move || shared.folder.remove(failed)) {
+    let reason = match within(patience, move || shared.place.remove(failed)) {
         Some(Ok(())) => return,
         Some(Err(reason)) => reason,
         None => {
-            common.folder.left_behind();
-            let (folder, waited_s) = (common.folder.shown(), patience.as_secs_f64());
+            common.place.left_behind();
+            let (folder, waited_s) = (common.place.shown(), patience.as_secs_f64());
             format!("{folder} could not be removed in {waited_s} s: remove it yourself")
         }
     };
@@ -275,19 +273,19 @@ fn work<W: FileWorkload>(
     bind(session, place(session, spec), &common.live);
     let clock = MonotonicClock;
     common.begin(session);
-    let prepared = common.folder.open().and_then(|folder| {
-        let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);
-        Ok(VirtualUser::new(Arc::clone(common), Files::new(folder, needs.handles), buffers, session))
+    // Clients keep the numbers that they have in the whole trial.
+    let number = spec.own_clients().start * spec.virtual_users + session as u32;
+    let prepared = common.place.calls(needs, number).and_then(|calls| {
+        let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes).map_err(|error| error.to_string())?;
+        Ok(VirtualUser::new(Arc::clone(common), calls, buffers.register(needs.registered_bytes), session))
     });
     let start_ns = if prepared.is_ok() { at_line.ready() } else { at_line.broken() };
     let timeline = spec.timeline(start_ns);
     watched.expect(&timeline);
     let live = Arc::clone(&common.live);
-    // Clients keep the numbers that they have in the whole trial.
-    let number = spec.own_clients().start * spec.virtual_users + session as u32;
     let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), number, start_ns, clock);
     let (end, lived_ns, cpu_ns, run_delay_ns) = match prepared {
-        Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0, None),
+        Err(reason) => (End::Aborted(reason), 0, 0, None),
         Ok(mut vu) => {
             let planned_ns = driver.first_start(spec);
             common.line.leave();

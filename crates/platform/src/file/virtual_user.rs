@@ -2,13 +2,14 @@
 
 use super::buffers::AlignedBuffers;
 use super::cache::pages_of;
-use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
+use super::server_session::ServerSession;
+use super::work_place::WorkPlace;
 use crate::barrier::sessions::{Opened, SessionBarrier};
 use crate::process::RunDelay;
 use crate::trial::start_line::StartLine;
-use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
+use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Handle, Live, Nanos, SharedTimes};
 use std::fs::File;
 use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::FileExt;
@@ -23,7 +24,7 @@ pub(crate) struct Common {
     pub live: Arc<Live>,
     pub line: Arc<StartLine>,
     pub rendezvous: Arc<SessionBarrier>,
-    pub folder: WorkFolder,
+    pub place: WorkPlace,
     /// Of what the folder lies on: another device, perhaps, after each cold command.
     pub counters: Mutex<Counters>,
     pub cold_command: Option<String>,
@@ -64,11 +65,38 @@ pub(crate) struct Beat(pub AtomicU64);
 #[derive(Debug)]
 pub(crate) struct VirtualUser {
     pub common: Arc<Common>,
-    pub files: Files,
+    pub calls: Calls,
     pub buffers: AlignedBuffers,
     pub session: usize,
     beats: u64,
     run_delay: RunDelay,
+}
+
+/// What carries out the calls of a session.
+#[derive(Debug)]
+pub(crate) enum Calls {
+    /// System calls in the trial's folder.
+    Folder(Files),
+    /// A session with a file server.
+    Server(ServerSession),
+}
+
+impl Calls {
+    /// The open files, where there is a folder.
+    pub fn files(&mut self) -> Option<&mut Files> {
+        if let Self::Folder(files) = self { Some(files) } else { None }
+    }
+
+    /// The descriptor of a handle, -1 when no file of this machine is open there.
+    #[inline]
+    pub fn descriptor(&self, file: Handle) -> RawFd {
+        if let Self::Folder(files) = self { files.descriptor(file) } else { -1 }
+    }
+
+    /// How many files of this machine may be open.
+    pub fn handles(&self) -> usize {
+        if let Self::Folder(files) = self { files.handles() } else { 0 }
+    }
 }
 
 /// How a session ended.
@@ -88,8 +116,8 @@ const SAID_BYTES: usize = 400;
 impl VirtualUser {
     /// The virtual user of a session whose first call, that on the folder, [`Common::begin`] has announced; made by its
     /// thread.
-    pub fn new(common: Arc<Common>, files: Files, buffers: AlignedBuffers, session: usize) -> Self {
-        let mut vu = Self { common, files, buffers, session, beats: 1, run_delay: RunDelay::of_this_thread() };
+    pub fn new(common: Arc<Common>, calls: Calls, buffers: AlignedBuffers, session: usize) -> Self {
+        let mut vu = Self { common, calls, buffers, session, beats: 1, run_delay: RunDelay::of_this_thread() };
         vu.beat();
         vu
     }
@@ -137,7 +165,10 @@ impl VirtualUser {
             FileCall::Observe { .. } | FileCall::LeaveFolder | FileCall::EnterFolder | FileCall::ColdCommand => {
                 self.execute_special(call, driver)
             }
-            _ => self.files.execute(call, driver.session(), &self.buffers),
+            _ => match &mut self.calls {
+                Calls::Folder(files) => files.execute(call, driver.session(), &self.buffers),
+                Calls::Server(server) => server.execute(call, driver.session(), &mut self.buffers),
+            },
         }
     }
 
@@ -146,8 +177,10 @@ impl VirtualUser {
         match *call {
             FileCall::Observe { name, counters } => {
                 let mut pages = None;
-                if let Some(name) = name {
-                    self.files.with_opened(driver.session().path(name), |file: RawFd| {
+                if let Some(name) = name
+                    && let Some(files) = self.calls.files()
+                {
+                    files.with_opened(driver.session().path(name), |file: RawFd| {
                         pages = pages_of(file);
                         0
                     });
@@ -157,14 +190,18 @@ impl VirtualUser {
                 0
             }
             FileCall::LeaveFolder => {
-                self.files.leave();
+                if let Some(files) = self.calls.files() {
+                    files.leave();
+                }
                 0
             }
-            FileCall::EnterFolder => match self.common.folder.open() {
+            FileCall::EnterFolder => match self.common.place.reopen() {
                 Ok(folder) => {
-                    self.files.enter(folder);
+                    if let (Some(files), Some(folder)) = (self.calls.files(), folder) {
+                        files.enter(folder);
+                    }
                     // What was mounted again need not lie on the same device.
-                    *self.common.counters() = Counters::of(self.common.folder.parent());
+                    *self.common.counters() = self.common.place.counters();
                     0
                 }
                 Err(error) => -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),

@@ -69,7 +69,7 @@ fn registered_bytes(wanted: usize, count: usize) -> usize {
 impl Ring {
     fn new(depth: usize, vu: &VirtualUser) -> io::Result<Self> {
         let ring = make_ring(depth as u32)?;
-        let handles = vec![-1; vu.files.handles().max(1)];
+        let handles = vec![-1; vu.calls.handles().max(1)];
         let fixed_files = ring.submitter().register_files(&handles).is_ok();
         let (count, wanted) = vu.buffers.to_register();
         let mut fixed_bytes = registered_bytes(wanted, count);
@@ -107,7 +107,7 @@ impl Ring {
     fn entry(&self, flight: &Flight, vu: &VirtualUser) -> squeue::Entry {
         macro_rules! on_file {
             ($file:expr, $make:expr) => {
-                if self.fixed_files { $make(Fixed(u32::from($file))) } else { $make(Fd(vu.files.descriptor($file))) }
+                if self.fixed_files { $make(Fixed(u32::from($file))) } else { $make(Fd(vu.calls.descriptor($file))) }
             };
         }
         macro_rules! transfer {
@@ -331,7 +331,7 @@ fn execute<S: FileSession, C: Clock>(
     if let FileCall::Open { file, .. } = *call
         && value >= 0
     {
-        ring.register(file, vu.files.descriptor(file));
+        ring.register(file, vu.calls.descriptor(file));
     }
     value
 }

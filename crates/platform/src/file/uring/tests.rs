@@ -5,7 +5,8 @@ use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
-use crate::file::virtual_user::{Beat, Common};
+use crate::file::virtual_user::{Beat, Calls, Common};
+use crate::file::work_place::WorkPlace;
 use crate::trial::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
 use std::ffi::CStr;
@@ -47,7 +48,7 @@ impl Bench {
             line: StartLine::new(&live, 1, 1),
             live,
             rendezvous: Arc::new(SessionBarrier::new(1, false)),
-            folder,
+            place: WorkPlace::Folder(folder),
             counters: std::sync::Mutex::new(Counters::of(&parent)),
             cold_command: None,
             command_fault: std::sync::Mutex::default(),
@@ -55,7 +56,7 @@ impl Bench {
             times: Arc::default(),
             full: std::sync::atomic::AtomicBool::default(),
         });
-        let vu = VirtualUser::new(common, files, AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
+        let vu = VirtualUser::new(common, Calls::Folder(files), AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
         let ring = Ring::new(usize::from(depth), &vu).unwrap();
         let mut bench = Self { parent, vu, ring };
         bench.open(FILE, 0);
@@ -69,8 +70,8 @@ impl Bench {
     fn open(&mut self, file: Handle, name: Name) {
         let mode = OpenMode { read: true, write: true, create: true, ..OpenMode::default() };
         let call = FileCall::Open { file, name, mode, permissions: 0o600 };
-        assert_eq!(self.vu.files.execute(&call, &Names, &self.vu.buffers), 0);
-        let descriptor = self.vu.files.descriptor(file);
+        assert_eq!(self.vu.calls.files().unwrap().execute(&call, &Names, &self.vu.buffers), 0);
+        let descriptor = self.vu.calls.descriptor(file);
         self.ring.register(file, descriptor);
     }
 
@@ -198,7 +199,7 @@ fn errors_come_back_as_negative_numbers() {
     assert_eq!(closed, -i64::from(libc::EBADF), "a handle that is not open");
     bench.ring.register(FILE, -1);
     assert_eq!(bench.one(read(FILE, 0, SIZE, 0)), -i64::from(libc::EBADF), "a handle that was closed");
-    bench.ring.register(FILE, bench.vu.files.descriptor(FILE));
+    bench.ring.register(FILE, bench.vu.calls.descriptor(FILE));
     assert_eq!(bench.one(read(FILE, 0, SIZE, u64::MAX >> 1)), -i64::from(libc::EINVAL), "an impossible offset");
     assert_eq!(bench.one(write(1, 0)), i64::from(SIZE), "and the ring goes on");
 }

@@ -11,9 +11,10 @@ mod tally;
 mod value;
 
 use crate::file::evidence::LINK_SHARE;
+use crate::file::servers::server_of;
 use bakeoff_engine::{
-    Executor, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity, Name,
-    SpecError, Step, TrialResult, TrialSpec,
+    Executor, FileContext, FileNeeds, FileProgress, FileResult, FileServer, FileSession, FileStep, FileWorkload,
+    Identity, Name, SpecError, Step, TrialResult, TrialSpec,
 };
 use flate2::read::GzDecoder;
 pub use loadfile::{LoadError, Program, parse};
@@ -40,6 +41,7 @@ enum Work {
 #[derive(Debug)]
 pub struct MixWorkload {
     work: Work,
+    server: Option<Arc<dyn FileServer>>,
 }
 
 /// One thread of either mode.
@@ -76,6 +78,7 @@ impl MixWorkload {
         read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
     ) -> Result<Self, SpecError> {
         let spec = MixSpec::from_json(&trial.workload)?;
+        let server = server_of(&spec.folder).map_err(SpecError::Range)?;
         let virtual_users = trial.virtual_users;
         let work = match &spec.loadfile {
             None if virtual_users as usize > tables::APPLICATIONS.len() => {
@@ -94,7 +97,7 @@ impl MixWorkload {
                 Work::Replay { program: Arc::new(program), points, spec, sessions, virtual_users }
             }
         };
-        Ok(Self { work })
+        Ok(Self { work, server })
     }
 
     /// Bytes and pause of its iterations; a recorded loadfile keeps its own pace.
@@ -151,6 +154,10 @@ impl FileWorkload for MixWorkload {
             cold_command: None,
             stall_ns: (spec.stall_s * 1e9) as u64,
         }
+    }
+
+    fn server(&self) -> Option<Arc<dyn FileServer>> {
+        self.server.clone()
     }
 
     fn session(&self, identity: Identity) -> MixSession {

@@ -13,6 +13,7 @@ use super::tally::{self, Pages};
 use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use crate::file::pattern::{Owner, PAGE};
+use crate::file::servers::NOT_EXPRESSIBLE;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, OpenMode, Outcome, Rng,
 };
@@ -63,6 +64,8 @@ pub struct OfficeSession {
     rng: Rng,
     verify: bool,
     flush: bool,
+    /// Calls go to a server without a mount between.
+    by_protocol: bool,
     names: Vec<CString>,
     workspace: Workspace,
     desks: Vec<Desk>,
@@ -76,6 +79,8 @@ pub struct OfficeSession {
     pub(super) cycles: u64,
     expected: [u64; OPERATIONS.len()],
     unexpected: [u64; OPERATIONS.len()],
+    /// Operations that the server's protocol has no words for: they are left out.
+    not_expressible: [u64; OPERATIONS.len()],
     outside_ns: u64,
     last_end_ns: u64,
     fault: Option<String>,
@@ -99,6 +104,7 @@ impl OfficeSession {
             rng: rng.clone(),
             verify: spec.verify,
             flush: spec.flush,
+            by_protocol: spec.folder.contains("://"),
             names: Vec::new(),
             workspace: Workspace::default(),
             desks: Vec::new(),
@@ -126,6 +132,7 @@ impl OfficeSession {
             cycles: 0,
             expected: [0; OPERATIONS.len()],
             unexpected: [0; OPERATIONS.len()],
+            not_expressible: [0; OPERATIONS.len()],
             outside_ns: 0,
             last_end_ns: 0,
             fault: None,
@@ -336,6 +343,10 @@ impl OfficeSession {
         self.last_end_ns = result.end_ns;
         let Current { step, desk, length, offset, .. } = self.current;
         let index = step.operation as usize;
+        if self.by_protocol && result.value == NOT_EXPRESSIBLE {
+            self.not_expressible[index] += 1;
+            return FileProgress::Untimed;
+        }
         let error = self.error_of(&step, result, length);
         if error.is_some() && step.operation == Operation::Write {
             self.passes.forget(self.current.page, offset, length);
@@ -473,6 +484,7 @@ pub(super) struct Sums {
     cycles: Option<u64>,
     expected: BTreeMap<String, u64>,
     unexpected: BTreeMap<String, u64>,
+    not_expressible: BTreeMap<String, u64>,
     outside_ns: u64,
     /// Writes that were read back after the trial, and those of them that were not there.
     read_back: u64,
@@ -492,6 +504,10 @@ impl Sums {
             cycles: parts.iter().map(|part| part.cycles).min(),
             expected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.expected).collect::<Vec<_>>()),
             unexpected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.unexpected).collect::<Vec<_>>()),
+            not_expressible: tally::by_name(
+                &OPERATIONS,
+                &parts.iter().map(|part| &part.not_expressible).collect::<Vec<_>>(),
+            ),
             outside_ns: parts.iter().map(|part| part.outside_ns).sum(),
             read_back: parts.iter().map(|part| part.read_back.looked).sum(),
             lost_writes: parts.iter().map(|part| part.read_back.lost).sum(),
@@ -503,7 +519,11 @@ impl Sums {
         self.touched.extend(other.touched);
         self.data.extend(other.data);
         self.cycles = self.cycles.into_iter().chain(other.cycles).min();
-        for (sums, more) in [(&mut self.expected, other.expected), (&mut self.unexpected, other.unexpected)] {
+        for (sums, more) in [
+            (&mut self.expected, other.expected),
+            (&mut self.unexpected, other.unexpected),
+            (&mut self.not_expressible, other.not_expressible),
+        ] {
             more.into_iter().for_each(|(name, count)| *sums.entry(name).or_default() += count);
         }
         self.outside_ns += other.outside_ns;
@@ -523,6 +543,7 @@ impl Sums {
             "cycles": self.cycles.unwrap_or(0),
             "expected_failures": self.expected,
             "unexpected": self.unexpected,
+            "not_expressible": self.not_expressible,
             "read_back": spec.verify.then_some(self.read_back),
             "lost_writes": spec.verify.then_some(self.lost_writes),
             "verify_s": spec.verify.then(|| self.outside_ns as f64 / 1e9),

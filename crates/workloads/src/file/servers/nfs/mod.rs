@@ -10,7 +10,7 @@ mod xdr;
 use self::procedures::Sizes;
 use self::rpc::{LAST_FRAGMENT, MOUNT, NFS, Rpc};
 use self::session::{Session, mount_refusal};
-use super::wire::{Framing, Message, Tasks};
+use super::wire::{Framing, Tasks};
 use bakeoff_engine::{CONNECTING, FileCall, FileClient, FileServer};
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
@@ -196,16 +196,7 @@ impl FileClient for NfsClient {
 
     fn received(&mut self, count: usize) -> Result<(), String> {
         let rpc = &self.session.rpc;
-        self.tasks.received(count, |header, fragment| {
-            Ok(match rpc.record(header, fragment, FRAMING.limit)? {
-                None => Message::Several(None, Vec::new()),
-                Some((number, None)) => Message::One(u64::from(number), 0..fragment.len()),
-                Some((number, Some(record))) => {
-                    let length = record.len();
-                    Message::Several(Some(record), vec![(u64::from(number), 0..length)])
-                }
-            })
-        })
+        self.tasks.received(count, |header, fragment| rpc.record(header, fragment, FRAMING.limit))
     }
 
     fn finished(&mut self) -> Option<(u32, i64)> {

@@ -1,6 +1,6 @@
 //! ONC RPC version 2 (RFC 5531) with the credentials of `AUTH_SYS`.
 
-use super::super::wire::{EIO, Errno, Wire};
+use super::super::wire::{EIO, Errno, Message, Wire};
 use super::xdr::{Put, Xdr};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -61,22 +61,23 @@ impl Rpc {
         self.wire.reply(u64::from(number), move |bytes| accepted(bytes).and_then(|mut at| results(&mut at))).await
     }
 
-    /// Takes a fragment: the number of the reply that lies in it, or, with the bytes of all its fragments, in those.
-    pub fn record(&self, header: u32, fragment: &[u8], limit: usize) -> Result<Option<(u32, Option<Vec<u8>>)>, String> {
+    /// Takes a fragment; a reply is there when the last one of its record has come.
+    pub fn record(&self, header: u32, fragment: &[u8], limit: usize) -> Result<Message, String> {
         let is_last = header & LAST_FRAGMENT != 0;
         let mut record = self.record.borrow_mut();
         if is_last && record.is_empty() {
-            return number_of(fragment).map(|number| Some((number, None)));
+            return Ok(Message::One(number_of(fragment)?, 0..fragment.len()));
         }
         if record.len() + fragment.len() > limit {
             return Err("the server sends a record without an end".to_owned());
         }
         record.extend_from_slice(fragment);
         if !is_last {
-            return Ok(None);
+            return Ok(Message::Several(None, Vec::new()));
         }
         let whole = std::mem::take(&mut *record);
-        number_of(&whole).map(|number| Some((number, Some(whole))))
+        let reply = (number_of(&whole)?, 0..whole.len());
+        Ok(Message::Several(Some(whole), vec![reply]))
     }
 
     /// The connection is new.
@@ -85,8 +86,8 @@ impl Rpc {
     }
 }
 
-fn number_of(record: &[u8]) -> Result<u32, String> {
-    Xdr::new(record).u32().map_err(|_| "the server sends an empty record".to_owned())
+fn number_of(record: &[u8]) -> Result<u64, String> {
+    Xdr::new(record).u32().map(u64::from).map_err(|_| "the server sends an empty record".to_owned())
 }
 
 /// The results of a reply that the server accepted.

@@ -3,6 +3,7 @@
 //! Nothing is cached but the handles of folders: a name is looked up each time that it is used. A file that has bytes
 //! which the server may still lose is committed when it is closed, as a mount does.
 
+use super::super::NOT_EXPRESSIBLE;
 use super::super::wire::{EIO, Errno};
 use super::procedures::{Attributes, Entry, FOLDER, FileHandle, Set, Sizes, Stable, Written, errno};
 use super::rpc::Rpc;
@@ -18,9 +19,7 @@ const EEXIST: Errno = -17;
 const ENOTDIR: Errno = -20;
 const EISDIR: Errno = -21;
 const EINVAL: Errno = -22;
-const ENOSYS: Errno = -38;
 const ELOOP: Errno = -40;
-const EOPNOTSUPP: Errno = -95;
 const ESTALE: Errno = -116;
 /// Folders in folders that are removed, at most.
 const NESTING_MAX: usize = 64;
@@ -86,11 +85,10 @@ impl Session {
             FileCall::RemoveTree { .. } => done(self.remove_tree(name).await),
             FileCall::ReadFolder { .. } => self.count(name).await,
             FileCall::FileSystem => self.free_bytes().await,
-            // Locks are a protocol of their own (NLM), which is not spoken here; space cannot be reserved.
-            FileCall::Lock { .. } | FileCall::Unlock { .. } | FileCall::Allocate { .. } => Err(EOPNOTSUPP),
             // There is no cache between a session and its server.
             FileCall::DropFileCache { .. } | FileCall::LeaveFolder | FileCall::EnterFolder => Ok(0),
-            _ => Err(ENOSYS),
+            // Locks are a protocol of their own (NLM), which is not spoken here; space cannot be reserved.
+            _ => Err(NOT_EXPRESSIBLE),
         };
         value.unwrap_or_else(|errno| errno)
     }
