@@ -162,5 +162,15 @@ def workloads() -> list[str]:
 def work_folder_name(what: str) -> str:
     """The name of a work folder of this process in a contender's folder."""
 
+def check_file_server(address: str) -> None:
+    """Reads the address of a file server that is met by its protocol. Raises SpecError with a sentence."""
+
+def try_file_server(address: str, timeout_s: float) -> str:
+    """Writes, reads and removes a file: what was agreed with the server, `peer` and `free_bytes` as JSON. Raises
+    EngineError with a sentence."""
+
+def remove_server_folder(address: str, name: str, timeout_s: float) -> None:
+    """Removes a work folder from a server; one that is not there is fine. Raises EngineError with a sentence."""
+
 def work_folder_owner(name: str) -> str | None:
     """Whose a folder of this name is: own, in_use, over or elsewhere; None when Bakeoff did not make it."""

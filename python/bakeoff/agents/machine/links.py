@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bakeoff.core.system.links import Link, carrier, link_to, links, recounted
 from bakeoff.core.system.mounts import mount_of, server_address
@@ -17,7 +16,7 @@ def links_to(workload: Workload) -> tuple[str, ...]:
     """The links by which this machine does such work; none where it stays on the machine without a socket."""
     hosts = [_host(peer) for peer in workload.peers]
     if workload.mounted is not None:
-        server = server_address(mount_of(Path(workload.mounted)))
+        server = server_address(mount_of(workload.mounted))
         hosts += [] if server is None else [server]
     names = [link_to(host, source) for host in dict.fromkeys(hosts) for source in (workload.sources or (None,))]
     return tuple(dict.fromkeys(carrier(name) for name in names if name is not None))

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from bakeoff.agents.machine.environment import own_addresses
-from bakeoff.core.system.mounts import Mount, mount_of, server_address
+from bakeoff.core.system.mounts import Mount, is_server, mount_of, server_address
 from bakeoff.kinds.spec import Workload
 from bakeoff.telemetry.readers.processes import Process
 
@@ -37,7 +38,8 @@ def ports_of(workload: Workload, local: Sequence[str] | None = None) -> frozense
     if workload.mounted is not None:
         mount = _mount(workload.mounted)
         if mount.server is not None and server_address(mount) in here:
-            found.update(MOUNT_PORTS)
+            own_port = urlsplit(mount.source).port if is_server(mount.source) else None
+            found.update(MOUNT_PORTS if own_port is None else (own_port,))
     return frozenset(found)
 
 
@@ -49,7 +51,7 @@ def is_fuse(workload: Workload) -> bool:
 @cache
 def _mount(folder: str) -> Mount:
     """Asked before the first trial alone: once a share hangs, so does whoever looks at its folder."""
-    return mount_of(Path(folder))
+    return mount_of(folder)
 
 
 def owners(ports: frozenset[int], fuse: bool = False, proc: Path = Path("/proc")) -> frozenset[int] | None:

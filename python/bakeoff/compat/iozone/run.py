@@ -142,7 +142,7 @@ def trial(
         stonewall=options.stonewall and clients > 1,
         mixed_read_percent=options.mixed_percent,
         stride=options.stride,
-        carrier=mount_of(options.folder).carrier,
+        carrier=mount_of(str(options.folder)).carrier,
         link_bytes_per_s=None,
         stall_s=STALL_S,
     )

@@ -5,6 +5,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from bakeoff.core.system.links import carrier, link_to, links
 
@@ -38,15 +39,24 @@ class Mount:
         """Host name of the server of a network mount, where the source names one."""
         if self.carrier not in ("mount", "wire"):
             return None
+        if is_server(self.source):
+            return urlsplit(self.source).hostname
         if self.source.startswith("//"):
             return self.source[2:].split("/")[0] or None
         host, colon, _ = self.source.rpartition(":/") if ":/" in self.source else self.source.partition(":")
         return host.rpartition("@")[2].strip("[]") or None if colon else None
 
 
-def mount_of(folder: Path) -> Mount:
-    """The mount of an existing folder."""
-    return mount_at(os.path.realpath(folder))
+def is_server(address: str) -> bool:
+    """Whether a contender of file work is a server, met by its own protocol, and not a folder."""
+    return "://" in address
+
+
+def mount_of(address: str) -> Mount:
+    """The mount of an existing folder; for a server what stands in its place, without options."""
+    if is_server(address):
+        return Mount(address, f"{address.partition('://')[0]} (own sessions)", address, "", "wire")
+    return mount_at(os.path.realpath(address))
 
 
 def mount_at(path: str, table: str | None = None) -> Mount:

@@ -90,6 +90,7 @@ class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
     settings = FileMixSettings
+    meets_servers = True
     client_options = ("flush",)
     endpoint = "Mbit/s"
     common_settings = MappingProxyType(

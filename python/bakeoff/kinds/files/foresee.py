@@ -13,8 +13,10 @@ import numpy as np
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.core.errors import ContenderError
+from bakeoff.core.system.mounts import is_server
 from bakeoff.core.units import format_size
 from bakeoff.kinds.files.plan import FolderPlanPart
+from bakeoff.kinds.files.servers import agreed_with, described
 from bakeoff.kinds.spec import Workload
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.durations import SETUP_TEARDOWN_S, ExpectedDuration, between_s, expected_duration
@@ -208,7 +210,12 @@ def _room(plan: Plan) -> tuple[str, ...]:
     assert isinstance(kind, FolderPlanPart)
     needed, stays = kind.space_bytes(plan.settings), kind.retained_folder(plan) is not None
     devices: dict[int, list[Contender]] = {}
+    lines = [f"space needed: {format_size(needed)} in each folder" + (", kept for the run" if stays else "")]
     for contender in plan.contenders:
+        if is_server(contender.address):
+            agreed = agreed_with(contender, CALIBRATION_S)
+            lines.append(described(contender.name, agreed))
+            continue
         if not Path(contender.address).is_dir():
             raise ContenderError(
                 f"{contender.name}: there is no folder {contender.address}: mount the share, or make the folder"
@@ -219,7 +226,6 @@ def _room(plan: Plan) -> tuple[str, ...]:
                 "mount it for writing"
             )
         devices.setdefault(Path(contender.address).stat().st_dev, []).append(contender)
-    lines = [f"space needed: {format_size(needed)} in each folder" + (", kept for the run" if stays else "")]
     for sharing in devices.values():
         usage = shutil.disk_usage(sharing[0].address)
         wanted = needed * (len(sharing) if stays else 1)

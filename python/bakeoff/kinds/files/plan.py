@@ -8,9 +8,10 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.core.errors import PlanError
-from bakeoff.core.system.mounts import Carrier, link_bytes_per_s, mount_of
+from bakeoff.core.system.mounts import Carrier, is_server, link_bytes_per_s, mount_of
 from bakeoff.core.timeouts import answers
 from bakeoff.core.units import parse_link_speed, parse_size
+from bakeoff.kinds.files.servers import check_server_address, with_identity
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings.fields import (
@@ -93,7 +94,7 @@ class FileSettings(CommonSettings):
 
 
 class FileFacts(Strict):
-    """What the workload of a trial says of the contender's folder."""
+    """What the workload of a trial says of the contender's folder, or of its server."""
 
     folder: str
     carrier: Carrier
@@ -108,8 +109,8 @@ def homes() -> set[str]:
 
 def check_folder_address(address: str) -> None:
     """Raise PlanError unless `address` is the full path of a folder that may be worked in, and that answers."""
-    if "://" in address:
-        raise PlanError(f"address {address!r}: file suites work in folders: mount the share, give its path")
+    if is_server(address):
+        raise PlanError(f"address {address!r}: this suite works in folders: mount the share, give its path")
     if not address.startswith("/"):
         raise PlanError(f"address {address!r}: write the full path of a folder, such as /mnt/share")
     if "\0" in address:
@@ -125,29 +126,33 @@ def check_folder_address(address: str) -> None:
 
 def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
     """The folder and how its bytes can be counted."""
-    mount = mount_of(Path(contender.address))
+    mount = mount_of(contender.address)
     link = settings.link_bytes_per_s
     return FileFacts(
-        folder=contender.address,
+        folder=with_identity(contender.address),
         carrier=mount.carrier,
         link_bytes_per_s=link if link is not None else link_bytes_per_s(mount),
     )
 
 
 class FolderPlanPart(PlanPart):
-    """Base of the kinds whose contenders are folders."""
+    """Base of the kinds whose contenders are folders, and of some servers that are met by their protocol."""
 
+    meets_servers = False
     address_kind = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
     leaves_behind = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        check_folder_address(address)
+        if self.meets_servers and is_server(address):
+            check_server_address(address)
+        else:
+            check_folder_address(address)
 
     def located(self, address: str, base: Path) -> str:
         """See PlanPart. What is no path at all is left to be refused."""
-        return address if "://" in address or "\0" in address else full_path(address, base)
+        return address if is_server(address) or "\0" in address else full_path(address, base)
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """Free space that the highest load step needs."""

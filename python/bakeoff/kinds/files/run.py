@@ -7,6 +7,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,10 +15,11 @@ from typing import Any, TypeVar
 from bakeoff.agents.engine import load_engine
 from bakeoff.core.errors import ContenderError
 from bakeoff.core.system.bounded_read import why_no_folder
-from bakeoff.core.system.mounts import Mount, mount_at
+from bakeoff.core.system.mounts import Mount, is_server, mount_at, mount_of
 from bakeoff.core.timeouts import HangsError, answers
 from bakeoff.core.timeouts import in_time as within
-from bakeoff.kinds.files.plan import FolderPlanPart, check_folder_address
+from bakeoff.kinds.files.plan import FolderPlanPart
+from bakeoff.kinds.files.servers import Agreed, agreed_with, described, remove_folder
 from bakeoff.plan.kind import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Note
@@ -41,12 +43,13 @@ class FolderCheck(Check):
         self._needed = kind.space_bytes(plan.settings)
         self._what = kind.retained_folder(plan)
         name = None if self._what is None else load_engine().work_folder_name(self._what)
-        self._kept = name
+        self._kept: str | None = name
         keep = getattr(plan.settings, "keep", False)
-        self._remove = [] if name is None or keep else [(c, Path(c.address) / name) for c in plan.contenders]
+        self._remove = [] if keep else list(plan.contenders)
         self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
         self._places: dict[str, str] = {}
         self._mounts: dict[str, Mount] = {}
+        self._agreed: dict[str, Agreed] = {}  # with servers that are met without a mount
         self._ids: dict[str, str | None] = {}  # of a disk's file system; others say none that lasts
         self._devices: dict[str, tuple[int, int]] = {}
         self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
@@ -54,11 +57,31 @@ class FolderCheck(Check):
         self._others: dict[str, list[tuple[str, str]]] = {}  # whose it is, and its name
 
     def answers(self, contender: Contender) -> None:
+        if is_server(contender.address):
+            self._agreed[contender.name] = agreed_with(contender, self._patience_s)
+            return
         in_time(lambda: _try_out(contender), contender, self._patience_s)
 
     def examine(self, contender: Contender) -> None:
-        check_folder_address(contender.address)
+        plan_part(self.plan.kind).check_address(contender.address, self.plan.settings)
         self.answers(contender)
+        if contender.name in self._agreed:
+            self._examine_server(contender, self._agreed[contender.name])
+        else:
+            self._examine_folder(contender)
+
+    def _examine_server(self, contender: Contender, agreed: Agreed) -> None:
+        name, mount = contender.name, mount_of(contender.address)
+        self._mounts[name] = replace(mount, type=agreed.protocol, options=agreed.options)
+        self._ids[name], self._free[name], self._others[name] = None, agreed.free_bytes, []
+        self._missing[name] = self._needed
+        if agreed.free_bytes is not None and agreed.free_bytes < self._needed:
+            raise ContenderError(
+                f"{name}: {contender.address} has {agreed.free_bytes / 1e6:.0f} MB free, the highest load step needs "
+                f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
+            )
+
+    def _examine_folder(self, contender: Contender) -> None:
         name, folder = contender.name, Path(contender.address)
         place, state, space, fsid, (there, names) = in_time(
             lambda: (
@@ -141,6 +164,8 @@ class FolderCheck(Check):
                 )
 
     def _describe(self, name: str) -> Note:
+        if name in self._agreed:
+            return Note("info", described(name, self._agreed[name]))
         mount = self._mounts[name]
         return Note("info", f"{name}: {mount.type} from {mount.source or '?'}, mounted at {mount.point}")
 
@@ -168,6 +193,8 @@ class FolderCheck(Check):
 
         Only the kernel's table is read: a share that hangs is found by the trial.
         """
+        if contender.name in self._agreed:
+            return
         was, now = self._mounts[contender.name], mount_at(self._places[contender.name])
         expired = now.type == "autofs"  # its first use mounts it again
         if not expired and (now.point, now.type, now.source) != (was.point, was.type, was.source):
@@ -182,12 +209,18 @@ class FolderCheck(Check):
 
     def close(self) -> Sequence[Note]:
         """See Check: what could not be removed is told."""
-        notes = []
-        for contender, folder in self._remove:
+        notes: list[Note] = []
+        kept = self._kept
+        for contender in () if kept is None else self._remove:
+            folder = f"{contender.address}/{kept}"
             try:
+                if is_server(contender.address):
+                    if contender.name in self._agreed:
+                        remove_folder(contender, str(kept), self._patience_s)
+                    continue
                 if contender.name in self._mounts:
                     self.unchanged(contender)
-                in_time(partial(_remove, folder), contender, self._patience_s)
+                in_time(partial(_remove, Path(folder)), contender, self._patience_s)
             except (ContenderError, OSError) as error:
                 notes.append(Note("warning", f"{contender.name}: {folder} could not be removed ({error}): remove it"))
         return notes

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 const PORTMAP_PORT: u16 = 111;
 /// What one READ or WRITE carries at most, bytes, whatever the server offers.
@@ -36,9 +37,17 @@ pub struct NfsServer {
     ports: Option<Ports>,
     uid: u32,
     gid: u32,
+    /// What the first session found out: the others go to the server at once.
+    mounted: Arc<OnceLock<Mounted>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
+struct Mounted {
+    ports: Ports,
+    root: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Ports {
     mount: u16,
     nfs: u16,
@@ -65,6 +74,7 @@ impl NfsServer {
             ports: port.map(|nfs| Ports { mount: nfs, nfs }),
             uid: NOBODY,
             gid: NOBODY,
+            mounted: Arc::default(),
         };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -116,11 +126,16 @@ impl FileServer for NfsServer {
         let tasks = Tasks::new(FRAMING, depth);
         let rpc = Rpc::new(Rc::clone(&tasks.wire), self.uid, self.gid, session);
         let state = Rc::new(State {
-            stage: Cell::new(if self.ports.is_some() { Stage::Mount } else { Stage::Portmap }),
-            ports: Cell::new(self.ports.unwrap_or(Ports { mount: 0, nfs: 0 })),
+            stage: Cell::new(match (self.mounted.get(), self.ports) {
+                (Some(_), _) => Stage::Nfs,
+                (None, Some(_)) => Stage::Mount,
+                (None, None) => Stage::Portmap,
+            }),
+            ports: Cell::new(self.mounted.get().map(|mounted| mounted.ports).or(self.ports).unwrap_or_default()),
             refusal: RefCell::default(),
         });
         let session = Rc::new(Session::new(rpc, depth));
+        session.root.replace(self.mounted.get().map(|mounted| mounted.root.as_slice().into()));
         Box::new(NfsClient { server: self.clone(), folder: folder.to_owned(), tasks, session, state, sent: Vec::new() })
     }
 }
@@ -250,6 +265,8 @@ async fn prepare(session: &Session, state: &State, server: &NfsServer, folder: &
         Stage::Mount => {
             let root = session.rpc.mount(server.export.as_bytes()).await;
             let root = root.map_err(|errno| (errno, mount_refusal(&server.export, host, errno)))?;
+            // Whoever was first has put the same there.
+            _ = server.mounted.set(Mounted { ports: state.ports.get(), root: root.to_vec() });
             session.root.replace(Some(root));
             state.stage.set(Stage::Nfs);
         }

@@ -151,7 +151,8 @@ impl Rpc {
     /// The TCP port of a program; 0 where the server has none.
     pub async fn port_of(&self, (program, version): (u32, u32)) -> Result<u32, Errno> {
         let arguments = move |out: &mut Vec<u8>| _ = out.u32(program).u32(version).u32(6).u32(0);
-        self.call(PORTMAP, 3, arguments, Xdr::u32).await
+        let port = |at: &mut Xdr<'_>| at.u32();
+        self.call(PORTMAP, 3, arguments, port).await
     }
 
     /// The handle of an exported folder.
