@@ -1,12 +1,13 @@
 //! One session with a file server: its connection, on which calls are carried out one after the other.
 
 use super::buffers::AlignedBuffers;
-use bakeoff_engine::{CONNECTING, FileBuffers, FileCall, FileClient, FileServer, FileSession};
+use bakeoff_engine::{CONNECTING, FileBuffers, FileCall, FileClient, FileServer, FileSession, Nanos};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::ffi::CStr;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::ops::RangeInclusive;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
@@ -23,6 +24,7 @@ pub(crate) struct ServerSession {
     client: Box<dyn FileClient>,
     address: Option<IpAddr>,
     socket: Option<TcpStream>,
+    pending: Vec<u8>,
     patience: Duration,
 }
 
@@ -44,7 +46,8 @@ impl ServerSession {
         patience: Duration,
     ) -> Result<Self, NoSession> {
         let client = server.client(folder, depth, number);
-        let mut session = Self { server: Arc::clone(server), client, address: None, socket: None, patience };
+        let mut session =
+            Self { server: Arc::clone(server), client, address: None, socket: None, pending: Vec::new(), patience };
         session.connect()?;
         Ok(session)
     }
@@ -68,6 +71,7 @@ impl ServerSession {
         while let Some(port) = self.client.port() {
             let socket = self.dial(port)?;
             self.socket = Some(socket);
+            self.pending.clear();
             self.client.connected();
             let value = self.pump(CONNECTING);
             if value < 0 {
@@ -84,7 +88,7 @@ impl ServerSession {
     fn dial(&mut self, port: u16) -> Result<TcpStream, NoSession> {
         let host = self.server.host().to_owned();
         let failed = |error: &std::io::Error| NoSession {
-            reason: format!("{host}, port {port}: {error}: is the server up?"),
+            reason: format!("{host}, port {port}: {}: is the server up?", plain(error)),
             errno: error.raw_os_error().unwrap_or(libc::EHOSTUNREACH),
         };
         let address = match self.address {
@@ -126,13 +130,41 @@ impl ServerSession {
 
     /// Sends what is to be sent and takes what the server sends next.
     fn exchange(&mut self) -> Result<(), i32> {
-        let socket = self.socket.as_mut().ok_or(libc::ENOTCONN)?;
-        let out = self.client.outgoing();
-        if !out.is_empty() {
-            let sent = socket.write_all(out);
-            out.clear();
-            sent.map_err(|error| errno_of(&error))?;
+        self.send()?;
+        self.receive()
+    }
+
+    /// Sends all. A server that cannot take more before its own replies are taken gets them taken meanwhile.
+    fn send(&mut self) -> Result<(), i32> {
+        self.pending.append(self.client.outgoing());
+        let mut sent = 0;
+        while sent < self.pending.len() {
+            let fd = self.socket.as_ref().ok_or(libc::ENOTCONN)?.as_raw_fd();
+            let left = &self.pending[sent..];
+            // SAFETY: the descriptor is open, the bytes are valid for their length.
+            let count =
+                unsafe { libc::send(fd, left.as_ptr().cast(), left.len(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
+            if count >= 0 {
+                sent += count as usize;
+                continue;
+            }
+            match std::io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EAGAIN) => match self.poll(libc::POLLIN | libc::POLLOUT, self.patience + BEYOND) {
+                    0 => return Err(libc::ETIMEDOUT),
+                    ready if ready & libc::POLLIN != 0 => self.receive()?,
+                    _ => {}
+                },
+                errno => return Err(errno.unwrap_or(libc::EIO)),
+            }
         }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Takes what the server sends next.
+    fn receive(&mut self) -> Result<(), i32> {
+        let socket = self.socket.as_mut().ok_or(libc::ENOTCONN)?;
         loop {
             return match socket.read(self.client.space()) {
                 Ok(0) => Err(libc::ECONNRESET),
@@ -141,6 +173,19 @@ impl ServerSession {
                 Err(error) => Err(errno_of(&error)),
             };
         }
+    }
+
+    /// Waits until the socket can do one of these; 0 when the time is over.
+    fn poll(&self, events: libc::c_short, timeout: Duration) -> libc::c_short {
+        let Some(socket) = &self.socket else { return events };
+        let mut waited = libc::pollfd { fd: socket.as_raw_fd(), events, revents: 0 };
+        let time = libc::timespec {
+            tv_sec: timeout.as_secs() as libc::time_t,
+            tv_nsec: libc::c_long::from(timeout.subsec_nanos()),
+        };
+        // SAFETY: one valid structure and a valid time.
+        let ready = unsafe { libc::ppoll(&raw mut waited, 1, &raw const time, std::ptr::null()) };
+        if ready < 0 { libc::POLLIN } else { waited.revents }
     }
 
     /// Carries out one call: its value, or the negative error number. A connection that was lost is made anew.
@@ -154,21 +199,68 @@ impl ServerSession {
         self.pump(0)
     }
 
-    /// The same for a call of a session of the workload.
-    pub fn execute(&mut self, call: &FileCall, session: &impl FileSession, buffers: &mut AlignedBuffers) -> i64 {
+    /// Begins the call of a slot of a session of the workload; it ends in [`ServerSession::finished`].
+    pub fn begin(&mut self, slot: u32, call: &FileCall, session: &impl FileSession, buffers: &mut AlignedBuffers) {
+        if self.socket.is_none() {
+            // What is begun without a connection ends with the error that it was lost by.
+            _ = self.connect();
+        }
         let (name, other) = call.names();
         let names = [name, other].map(|name| name.map_or(c"", |name| session.path(name)));
-        let writes = matches!(call, FileCall::WriteAt { .. } | FileCall::Write { .. });
-        let data = call.transfer().filter(|_| writes);
-        let value = self.call(call, names, data.map_or(&[], |(buffer, length)| buffers.slice(buffer, length as usize)));
-        if value > 0
-            && !writes
-            && let Some((buffer, length)) = call.transfer()
-        {
-            self.copy_read(buffers.slice(buffer, length as usize));
-        }
+        let data = call.transfer().filter(|_| writes(call));
+        self.client.begin(
+            slot,
+            call,
+            names,
+            data.map_or(&[], |(buffer, length)| buffers.slice(buffer, length as usize)),
+        );
+    }
+
+    /// The same for a call with nothing beside it, waited for: its value.
+    pub fn execute(&mut self, call: &FileCall, session: &impl FileSession, buffers: &mut AlignedBuffers) -> i64 {
+        self.begin(0, call, session, buffers);
+        let value = self.pump(0);
+        self.take_read(0, call, value, buffers);
         value
     }
+
+    /// Sends what was begun and waits until something comes back, at most `timeout_ns`.
+    pub fn wait(&mut self, timeout_ns: Option<Nanos>) {
+        if self.send().is_ok()
+            && timeout_ns.is_some_and(|timeout_ns| self.poll(libc::POLLIN, Duration::from_nanos(timeout_ns)) == 0)
+        {
+            return;
+        }
+        if let Err(errno) = self.exchange() {
+            self.socket = None;
+            self.client.lost(errno);
+        }
+    }
+
+    /// A slot whose call is over, and its value.
+    pub fn finished(&mut self) -> Option<(u32, i64)> {
+        self.client.finished()
+    }
+
+    /// Copies what a call of a slot has read into its buffer.
+    pub fn take_read(&mut self, slot: u32, call: &FileCall, value: i64, buffers: &mut AlignedBuffers) {
+        if value > 0
+            && !writes(call)
+            && let Some((buffer, length)) = call.transfer()
+        {
+            self.client.data(slot, buffers.slice(buffer, length as usize));
+        }
+    }
+}
+
+/// What an error says, without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+const fn writes(call: &FileCall) -> bool {
+    matches!(call, FileCall::WriteAt { .. } | FileCall::Write { .. })
 }
 
 fn errno_of(error: &std::io::Error) -> i32 {

@@ -2,9 +2,9 @@
 
 use super::buffers::AlignedBuffers;
 use super::folder::left_in;
-use super::uring;
-use super::virtual_user::{self, Beat, Common, End, VirtualUser};
+use super::virtual_user::{self, Beat, Calls, Common, End, VirtualUser};
 use super::work_place::WorkPlace;
+use super::{server_queue, uring};
 use crate::barrier::sessions::SessionBarrier;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process::{self, spent};
@@ -292,9 +292,10 @@ fn work<W: FileWorkload>(
             vu.sleep_until(planned_ns, &clock);
             let (cpu_ns, waited_ns, begun_ns) = (thread_cpu_ns(), process::thread_run_delay_ns(), clock.now_ns());
             driver.resumed(Some(planned_ns));
-            let end = match needs.executor {
-                Executor::Blocking => virtual_user::run(&mut driver, &mut vu, &clock),
-                Executor::Ring => uring::run(&mut driver, &mut vu, &clock),
+            let end = match (needs.executor, &vu.calls) {
+                (Executor::Blocking, _) => virtual_user::run(&mut driver, &mut vu, &clock),
+                (Executor::Ring, Calls::Folder(_)) => uring::run(&mut driver, &mut vu, &clock),
+                (Executor::Ring, Calls::Server(_)) => server_queue::run(&mut driver, &mut vu, &clock),
             };
             let (lived_ns, cpu_ns) = (clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns);
             let run_delay_ns = spent(waited_ns, process::thread_run_delay_ns());

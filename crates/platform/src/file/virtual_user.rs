@@ -161,15 +161,26 @@ impl VirtualUser {
     /// Carries out a call, those on the whole machine and the folder included.
     #[inline]
     pub fn execute<S: FileSession, C: Clock>(&mut self, call: &FileCall, driver: &mut FileDriver<S, C>) -> i64 {
-        match *call {
-            FileCall::Observe { .. } | FileCall::LeaveFolder | FileCall::EnterFolder | FileCall::ColdCommand => {
-                self.execute_special(call, driver)
-            }
-            _ => match &mut self.calls {
-                Calls::Folder(files) => files.execute(call, driver.session(), &self.buffers),
-                Calls::Server(server) => server.execute(call, driver.session(), &mut self.buffers),
-            },
+        if Self::is_special(call) {
+            return self.execute_special(call, driver);
         }
+        match &mut self.calls {
+            Calls::Folder(files) => files.execute(call, driver.session(), &self.buffers),
+            Calls::Server(server) => server.execute(call, driver.session(), &mut self.buffers),
+        }
+    }
+
+    /// Whether a call is on this machine, whoever carries out the others.
+    #[inline]
+    pub const fn is_special(call: &FileCall) -> bool {
+        matches!(
+            call,
+            FileCall::Observe { .. }
+                | FileCall::LeaveFolder
+                | FileCall::EnterFolder
+                | FileCall::ColdCommand
+                | FileCall::DropAllCaches
+        )
     }
 
     #[cold]
@@ -206,6 +217,7 @@ impl VirtualUser {
                 }
                 Err(error) => -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),
             },
+            FileCall::DropAllCaches => super::cache::drop_all(),
             _ => {
                 self.common.cold_command.as_deref().map_or(-i64::from(libc::ENOSYS), |command| self.run_shell(command))
             }

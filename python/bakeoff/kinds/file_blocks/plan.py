@@ -13,7 +13,7 @@ from bakeoff.core.errors import BakeoffError, PlanError
 from bakeoff.core.units import format_size
 from bakeoff.formats.importers.file.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
-from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
+from bakeoff.kinds.files.plan import NO_PAGE_CACHE, FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.load.load_step import InFlight, LoadStep
 from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.input.messages import did_you_mean
@@ -221,7 +221,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     endpoint = "the geometric means of the cells' MB/s"
     common_settings = MappingProxyType(
         {
-            "block_sizes": "Block sizes: 4k,64k.",
+            "block_sizes": "Block sizes: 4KiB,64KiB.",
             "patterns": "read, write, randread, randwrite and mixes.",
             "region": "Size of the file that all clients work on.",
             "outstanding": "I/Os in flight per client.",
@@ -235,6 +235,9 @@ class FileBlocksPlanPart(FolderPlanPart):
 
     def space_bytes(self, settings: CommonSettings) -> int:
         return block_settings(settings).region
+
+    def needs_folder(self, settings: CommonSettings) -> str | None:
+        return NO_PAGE_CACHE if block_settings(settings).direct else None
 
     def retained_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: the region is written once for all trials of a run."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
-from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
+from bakeoff.kinds.files.plan import NO_PAGE_CACHE, FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.load.load_step import LoadStep
 from bakeoff.plan.design.work import TrialWork
 from bakeoff.plan.input.messages import did_you_mean
@@ -20,9 +20,11 @@ from bakeoff.plan.settings.relative_size import LadderSize
 from bakeoff.plan.settings.shared import CommonSettings
 
 KIB, MIB = 1 << 10, 1 << 20
+# By `fopen` and its like.
+STREAMS = ("fwrite", "refwrite", "fread", "refread")
 AUTOMATIC = (
     "write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
-    "stride_read", "fwrite", "refwrite", "fread", "refread",
+    "stride_read", *STREAMS,
 )  # fmt: skip
 TESTS = (*AUTOMATIC, "mixed", "pwrite", "repwrite", "pread", "repread")
 CUT_OFF_RECORD = 64 * KIB
@@ -210,8 +212,8 @@ class FileMatrixPlanPart(FolderPlanPart):
     endpoint = "the geometric means of the cells' MB/s"
     common_settings = MappingProxyType(
         {
-            "file_max": "Largest file: 512m.",
-            "record_max": "Largest record: 16m.",
+            "file_max": "Largest file: 512MiB.",
+            "record_max": "Largest record: 16MiB.",
             "tests": "Tests of each cell: write,read,…",
             "clients": CLIENTS,
             "cache": "warm, or cold before each test.",
@@ -223,6 +225,16 @@ class FileMatrixPlanPart(FolderPlanPart):
     def space_bytes(self, settings: CommonSettings) -> int:
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.clients) * matrix.virtual_users
+
+    def needs_folder(self, settings: CommonSettings) -> str | None:
+        matrix = _matrix(settings)
+        streams = [test for test in matrix.tests if test in STREAMS]
+        if streams:
+            left = ",".join(test for test in matrix.tests if test not in STREAMS)
+            return f"{', '.join(streams)} are calls of the C library on a file of this machine: give --tests {left}"
+        if matrix.mmap:
+            return "mapped memory needs a file of this machine: leave mmap out"
+        return NO_PAGE_CACHE if matrix.direct else None
 
     def why_indivisible(self, settings: CommonSettings) -> str:
         return (

@@ -32,6 +32,13 @@ class NotOnceThrough(Fact):
     trials: Mapping[str, tuple[int, int]]
 
 
+@dataclass(frozen=True)
+class LeftOut(Fact):
+    """By contender the operations, by name, that its protocol has no words for and that were left out, counted."""
+
+    operations: Mapping[str, Mapping[str, int]]
+
+
 def _lost_writes(trial: TrialRecord) -> dict[str, int]:
     return {"lost": trial.figures(MixFigures).lost_writes or 0}
 
@@ -78,11 +85,16 @@ class Mix(FileWork):
 
     def advice(self, run: RunRecord) -> list[Fact]:
         usable = [trial for trial in run.trials if trial.state == "ok"]
-        cut = Counter(trial.contender for trial in usable if cut_short(trial))
-        if not cut:
-            return []
         every = Counter(trial.contender for trial in usable)
-        return [NotOnceThrough({name: (number, every[name]) for name, number in cut.items()})]
+        found: list[Fact] = []
+        if cut := Counter(trial.contender for trial in usable if cut_short(trial)):
+            found.append(NotOnceThrough({name: (number, every[name]) for name, number in cut.items()}))
+        left_out: dict[str, Counter[str]] = {name: Counter() for name in every}
+        for trial in usable:
+            left_out[trial.contender].update(trial.figures(MixFigures).not_expressible)
+        if any(left_out.values()):
+            found.append(LeftOut({name: dict(counts) for name, counts in left_out.items() if counts}))
+        return found
 
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
         """X · (R + Z) over iterations: their rate, their mean time and the mean rest before them."""

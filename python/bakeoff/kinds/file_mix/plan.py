@@ -90,7 +90,6 @@ class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
     settings = FileMixSettings
-    meets_servers = True
     client_options = ("flush",)
     endpoint = "Mbit/s"
     common_settings = MappingProxyType(

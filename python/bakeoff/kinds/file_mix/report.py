@@ -6,7 +6,7 @@ import math
 
 from bakeoff.core.units import format_duration
 from bakeoff.kinds.file_mix import operations
-from bakeoff.kinds.file_mix.compare import NotOnceThrough, has_iterations
+from bakeoff.kinds.file_mix.compare import LeftOut, NotOnceThrough, has_iterations
 from bakeoff.kinds.file_mix.figures import BytesPerClient, Iterations, MixFigures
 from bakeoff.kinds.file_mix.story import narrative
 from bakeoff.load.load_step import LoadStep
@@ -30,6 +30,17 @@ def _(fact: NotOnceThrough) -> tuple[str, str]:
         f"Some clients did not come through the mix once: {wording.names(names)}.",
         "Their throughput counts only the applications that they reached, whose calls may be larger or smaller than "
         "in the whole mix. Use a longer `--length`.",
+    )
+
+
+@advised.register
+def _(fact: LeftOut) -> tuple[str, str]:
+    parts = [
+        f"{name} {wording.names(list(counts))} ({sum(counts.values()):,})" for name, counts in fact.operations.items()
+    ]
+    return (
+        f"Operations were left out: {'; '.join(parts)}. The protocol has no words for them, and no figure counts them.",
+        "Compare with contenders that leave out the same. Mount the share to measure them as well.",
     )
 
 
@@ -116,7 +127,14 @@ class FileMix(ReportPart):
     tells_operations = True
     rate_curves = ("rate", "operations")
     figures_shown = frozenset(
-        {"iterations", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"}
+        {
+            "not_expressible",
+            "iterations",
+            "link_bytes_per_s",
+            "beyond_link",
+            "touched_bytes",
+            "touched_bytes_per_client",
+        }
     )
 
     def splits_time(self, context: Context) -> bool:

@@ -27,6 +27,7 @@ from bakeoff.plan.settings.fields import (
 from bakeoff.plan.settings.shared import CommonSettings
 
 PATIENCE_S = 10.0
+NO_PAGE_CACHE = "a session with a server has no page cache to bypass: leave direct out"
 
 
 def _sizes(value: Any, info: ValidationInfo) -> Any:
@@ -136,19 +137,24 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
 
 
 class FolderPlanPart(PlanPart):
-    """Base of the kinds whose contenders are folders, and of some servers that are met by their protocol."""
+    """Base of the kinds whose contenders are folders, or servers that are met by their protocol."""
 
-    meets_servers = False
     address_kind = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
     leaves_behind = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        if self.meets_servers and is_server(address):
-            check_server_address(address)
-        else:
+        if not is_server(address):
             check_folder_address(address)
+            return
+        check_server_address(address)
+        if why := self.needs_folder(settings):
+            raise PlanError(f"address {address!r}: {why}")
+
+    def needs_folder(self, settings: CommonSettings) -> str | None:
+        """What of the settings can be done in a folder of this machine alone, and what to do about it."""
+        return None
 
     def located(self, address: str, base: Path) -> str:
         """See PlanPart. What is no path at all is left to be refused."""

@@ -5,7 +5,7 @@ mod names;
 use super::buffers::AlignedBuffers;
 use super::folder::{free_bytes, open_beneath};
 use super::map::Map;
-use super::{cache, last_error, value_or_errno};
+use super::{last_error, value_or_errno};
 use bakeoff_engine::{FileCall, FileSession, Handle, OpenMode};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -157,7 +157,6 @@ impl Files {
             | FileCall::StreamWrite { .. }
             | FileCall::StreamFlush { .. }
             | FileCall::StreamClose { .. } => self.execute_stream(call, session, buffers),
-            FileCall::DropAllCaches => cache::drop_all(),
             _ => names::execute(self.folder(), call, session),
         }
     }

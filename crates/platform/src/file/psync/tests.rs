@@ -138,7 +138,7 @@ fn direct_opens_tell_their_alignment_and_caches_can_be_dropped() {
     assert!((1..=65536).contains(&alignment) && (alignment as u64).is_power_of_two(), "{alignment}");
     assert_eq!(bench.run(FileCall::Open { file: 1, name: 1, mode: RW, permissions: 0o600 }), 0);
     assert_eq!(bench.run(FileCall::WriteAt { file: 1, buffer: 0, length: 65536, offset: 0 }), 65536);
-    let cached = |bench: &Bench| cache::pages_of(bench.files.descriptor(1)).unwrap();
+    let cached = |bench: &Bench| crate::file::cache::pages_of(bench.files.descriptor(1)).unwrap();
     assert_eq!(cached(&bench).cached, 16);
     assert_eq!(bench.run(FileCall::DropFileCache { name: 1 }), 0);
     assert_eq!(cached(&bench).cached, 0);

@@ -1,13 +1,12 @@
 //! One session with several calls in flight: a ring (`io_uring`) of its own, without locks and allocations in
 //! its loop. What a ring cannot do is done by blocking calls in between.
 
+use super::slots::Slots;
 use super::virtual_user::{End, VirtualUser};
 use crate::barrier::sessions::SessionBarrier;
 use bakeoff_engine::{BufferIndex, Clock, FileCall, FileDriver, FileNext, FileSession, Handle, Nanos};
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 use std::sync::Arc;
 
@@ -198,21 +197,6 @@ impl Ring {
     }
 }
 
-/// Slots by what they wait for.
-struct Slots {
-    ready: Vec<u32>,
-    idle: Vec<u32>,
-    timers: BinaryHeap<Reverse<(Nanos, u32)>>,
-}
-
-impl Slots {
-    /// Something has ended: whoever had nothing to do may have now.
-    fn ended(&mut self, slot: u32) {
-        self.ready.push(slot);
-        self.ready.append(&mut self.idle);
-    }
-}
-
 /// Runs a session to its end.
 pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, vu: &mut VirtualUser, clock: &C) -> End {
     let depth = driver.depth();
@@ -220,22 +204,18 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, vu: &
         Ok(ring) => ring,
         Err(error) => return End::Aborted(advice(&error)),
     };
-    let mut slots = Slots {
-        ready: (0..depth as u32).rev().collect(),
-        idle: Vec::with_capacity(depth),
-        timers: BinaryHeap::with_capacity(depth),
-    };
+    let mut slots = Slots::new(depth);
     let mut ended: Vec<(u32, i32)> = Vec::with_capacity(depth);
     let end = loop {
         if let Some(end) = start_ready(driver, vu, &mut ring, &mut slots) {
             break end;
         }
-        let timer_ns = slots.timers.peek().map(|Reverse((until_ns, _))| *until_ns);
+        let timer_ns = slots.timer_ns();
         if ring.in_flight == 0 {
             let Some(until_ns) = timer_ns else { break End::Stopped };
             vu.sleep_until(until_ns, clock);
             driver.resumed(Some(until_ns));
-            wake(&mut slots, driver.mark_ns().max(until_ns));
+            slots.wake(driver.mark_ns().max(until_ns));
             continue;
         }
         vu.beat();
@@ -257,24 +237,13 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, vu: &
             && clock.now_ns() >= until_ns
         {
             driver.resumed(Some(until_ns));
-            wake(&mut slots, driver.mark_ns());
+            slots.wake(driver.mark_ns());
         }
     };
     vu.beat();
     ring.drain();
     vu.beat();
     end
-}
-
-/// Makes the slots ready whose time has come.
-fn wake(slots: &mut Slots, now_ns: Nanos) {
-    while let Some(&Reverse((until_ns, slot))) = slots.timers.peek() {
-        if until_ns > now_ns {
-            return;
-        }
-        slots.timers.pop();
-        slots.ready.push(slot);
-    }
 }
 
 /// Asks every ready slot what it does next; the end of the session when one says so.
@@ -308,7 +277,7 @@ fn start_ready<S: FileSession, C: Clock>(
                 }
                 slots.ended(slot);
             }
-            FileNext::Wait(until_ns) => slots.timers.push(Reverse((until_ns, slot))),
+            FileNext::Wait(until_ns) => slots.wait(until_ns, slot),
             FileNext::Idle => slots.idle.push(slot),
             FileNext::Abort => return Some(vu.aborted(driver.session().fault())),
             FileNext::Stopped => {}

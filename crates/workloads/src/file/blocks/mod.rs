@@ -15,8 +15,9 @@ mod spec;
 mod transfer;
 
 use crate::file::pattern::Owner;
+use crate::file::servers::server_of;
 pub use access::{Chooser, Line, Transfer};
-use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
+use bakeoff_engine::{Executor, FileNeeds, FileServer, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
 use machine::Machine;
 use script::FILL_BYTES;
 use serde::Deserialize;
@@ -31,12 +32,14 @@ use std::sync::atomic::AtomicU64;
 #[derive(Debug)]
 pub struct BlocksWorkload {
     shared: Arc<Shared>,
+    server: Option<Arc<dyn FileServer>>,
 }
 
 impl BlocksWorkload {
     /// Reads the `workload` part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = BlocksSpec::from_json(&trial.workload)?.of_slice(trial)?;
+        let server = server_of(&spec.folder).map_err(SpecError::Range)?;
         let shared = Shared {
             reads_back: Shared::can_read_back(&spec),
             secret: trial.secret,
@@ -48,7 +51,7 @@ impl BlocksWorkload {
             is_divided: !trial.is_whole(),
             owner: Owner::new(0xB10C, 0, 0),
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(shared), server })
     }
 }
 
@@ -80,6 +83,10 @@ impl FileWorkload for BlocksWorkload {
             cold_command: spec.cold_command.clone(),
             stall_ns: (spec.stall_s * 1e9) as u64,
         }
+    }
+
+    fn server(&self) -> Option<Arc<dyn FileServer>> {
+        self.server.clone()
     }
 
     fn session(&self, identity: Identity) -> BlocksSession {

@@ -12,7 +12,8 @@ mod test;
 mod walk;
 
 use crate::file::cell::add_percentiles;
-use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
+use crate::file::servers::server_of;
+use bakeoff_engine::{Executor, FileNeeds, FileServer, FileWorkload, Identity, SpecError, TrialResult, TrialSpec};
 use serde_json::{Value, json};
 pub use session::MatrixSession;
 use shared::Shared;
@@ -25,13 +26,15 @@ pub use walk::{Order, Walk};
 #[derive(Debug)]
 pub struct MatrixWorkload {
     shared: Arc<Shared>,
+    server: Option<Arc<dyn FileServer>>,
 }
 
 impl MatrixWorkload {
     /// Reads the `workload` part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = MatrixSpec::from_json(&trial.workload)?;
-        Ok(Self { shared: Arc::new(Shared::new(spec, trial)) })
+        let server = server_of(&spec.folder).map_err(SpecError::Range)?;
+        Ok(Self { shared: Arc::new(Shared::new(spec, trial)), server })
     }
 }
 
@@ -62,6 +65,10 @@ impl FileWorkload for MatrixWorkload {
             cold_command: spec.cold_command.clone(),
             stall_ns: (spec.stall_s * 1e9) as u64,
         }
+    }
+
+    fn server(&self) -> Option<Arc<dyn FileServer>> {
+        self.server.clone()
     }
 
     fn session(&self, identity: Identity) -> MatrixSession {

@@ -5,6 +5,7 @@ use super::spec::MixSpec;
 use super::tally::{self, Pages};
 use super::value::random_text;
 use crate::file::fault_text;
+use crate::file::servers::NOT_EXPRESSIBLE;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, Nanos, OpenMode, Outcome,
     Rng,
@@ -41,6 +42,8 @@ pub struct ReplaySession {
     once: bool,
     resolve: bool,
     flush: bool,
+    /// Calls go to a server without a mount between.
+    by_protocol: bool,
     /// Names of this client; those with a `$` are made again by RANDOMSTRING.
     names: Vec<CString>,
     variables: Vec<String>,
@@ -66,6 +69,8 @@ pub struct ReplaySession {
     handles: Vec<NameIndex>,
     expected: [u64; OPERATIONS.len()],
     unexpected: [u64; OPERATIONS.len()],
+    /// Operations that the server's protocol has no words for: they are left out.
+    not_expressible: [u64; OPERATIONS.len()],
     first_unexpected: Option<String>,
     passes: u64,
     fault: Option<String>,
@@ -112,6 +117,7 @@ impl ReplaySession {
             once: spec.once,
             resolve: spec.resolve,
             flush: spec.flush,
+            by_protocol: spec.folder.contains("://"),
             names,
             variables: vec![String::new(); 100],
             line: 0,
@@ -133,6 +139,7 @@ impl ReplaySession {
             handles,
             expected: [0; OPERATIONS.len()],
             unexpected: [0; OPERATIONS.len()],
+            not_expressible: [0; OPERATIONS.len()],
             first_unexpected: None,
             passes: 0,
             fault: None,
@@ -355,6 +362,11 @@ impl ReplaySession {
     pub(super) fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
         let Some(entry) = self.current else { return FileProgress::Untimed };
         let value = result.value;
+        if self.by_protocol && value == NOT_EXPRESSIBLE {
+            self.current = None;
+            self.not_expressible[entry.operation as usize] += 1;
+            return FileProgress::Untimed;
+        }
         let already = value == -17 && (entry.operation == Operation::Mkdir || entry.create.folder);
         // A look ahead that finds nothing decides nothing yet.
         self.failed = if value < 0 && !already { Some(value) } else { None };
@@ -469,6 +481,7 @@ pub(super) fn figures(program: &Program, parts: &[&ReplaySession]) -> Value {
     let touched: Vec<u64> = parts.iter().map(|part| part.touched_bytes()).collect();
     let expected: Vec<_> = parts.iter().map(|part| &part.expected).collect();
     let unexpected: Vec<_> = parts.iter().map(|part| &part.unexpected).collect();
+    let not_expressible: Vec<_> = parts.iter().map(|part| &part.not_expressible).collect();
     json!({
         "mode": "loadfile",
         "cpu_is_work": true,
@@ -478,6 +491,7 @@ pub(super) fn figures(program: &Program, parts: &[&ReplaySession]) -> Value {
         "touched_bytes": touched.iter().sum::<u64>(),
         "expected_failures": tally::by_name(&OPERATIONS, &expected),
         "unexpected": tally::by_name(&OPERATIONS, &unexpected),
+        "not_expressible": tally::by_name(&OPERATIONS, &not_expressible),
         "first_unexpected": parts.iter().find_map(|part| part.first_unexpected.clone()),
     })
 }
