@@ -34,11 +34,12 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-pub(super) fn body() -> &'static [u8; BODY] {
-    static BYTES: OnceLock<Box<[u8; BODY]>> = OnceLock::new();
+pub(super) fn body() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {
         let mut rng = Rng::for_thread(SEED, 0, 0);
-        let mut bytes = Box::new([0; BODY]);
+        // Not an array, which would lie on the small stack of a session for a moment.
+        let mut bytes = vec![0; BODY];
         bytes.chunks_exact_mut(8).for_each(|chunk| chunk.copy_from_slice(&rng.next_u64().to_le_bytes()));
         bytes
     })

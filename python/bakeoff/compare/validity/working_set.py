@@ -7,6 +7,7 @@ from typing import Any
 from bakeoff.compare.advice.advice_model import WorkingSet
 from bakeoff.compare.cube.cells import cells_of
 from bakeoff.compare.validity.client_options import settings_by_name
+from bakeoff.core.system.mounts import is_server
 from bakeoff.store.records.figures import CacheState, Figures, figures_of
 from bakeoff.store.records.run_records import RunRecord, TrialRecord
 
@@ -36,7 +37,8 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[WorkingS
     place, own = _memory(run.environment)
     server = run.planned.settings.servers_memory_bytes or 0
     direct = [table.get("direct") is True for table in settings_by_name(run).values()]
-    past_client = (bool(direct) and all(direct)) or were_cold(trials)
+    by_protocol = all(is_server(contender.address) for contender in run.contenders)
+    past_client = (bool(direct) and all(direct)) or were_cold(trials) or by_protocol
     places = [(place, 0 if past_client else own), (SERVER, server)]
     fitting = [(name, memory) for name, memory in places if 0 < largest <= memory]
     if not fitting:
