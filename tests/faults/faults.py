@@ -13,6 +13,7 @@ from tests.faults import folders
 from tests.faults.lying import lying
 from tests.faults.servers import PAGE, Reply, scripted, scripted_http2, scripted_http3, shopping
 from tests.faults.sorts import HTTP_2, HTTP_3
+from tests.files.nfs_server import Faults, memory_nfs
 
 # Of a folder that the web target is to serve, or none: a contender that listens where this says.
 Start = Callable[[Path | None], "Any"]
@@ -228,6 +229,13 @@ MAIL = [
 ]
 
 
+@contextmanager
+def _nfs(**faults: int) -> Iterator[str]:
+    """A server that is met without a mount."""
+    with memory_nfs(Faults(**faults)) as server:
+        yield server.address
+
+
 def _memory(root: Path | None) -> Any:
     return folders.folder()
 
@@ -238,6 +246,22 @@ FILES = [
     Fault("files: some reads give other bytes", "files", lambda root: lying(other_reads=7), _memory, "files"),
     Fault("files: some writes are lost", "files", lambda root: lying(lost_writes=7), _memory, "files"),
     Fault("files: fsync does nothing", "files", lambda root: lying(), _memory, "files"),
+    Fault(
+        "files: a server gives other bytes",
+        "files",
+        lambda root: _nfs(wrong_data_every=7),
+        lambda root: _nfs(),
+        "files",
+        suites=("file-blocks",),
+    ),
+    Fault(
+        "files: a server loses writes",
+        "files",
+        lambda root: _nfs(loses_write_every=7),
+        lambda root: _nfs(),
+        "files",
+        suites=("file-blocks",),
+    ),
     Fault("files: no room", "files", lambda root: folders.full(), _memory, "files"),
 ]
 FAULTS = {fault.name: fault for fault in (*WEB, *SCRIPTED, *LISTED, *SHOP, *STREAMS, *APP, *MAIL, *FILES)}

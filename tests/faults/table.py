@@ -258,6 +258,8 @@ ROWS: dict[str, Row] = {
         (("file-mix",), LOADS): Says(NEVER_AHEAD, "other bytes are found, or clients die of them; which is chance"),
     }),
     "files: some writes are lost": _WRONG,
+    "files: a server gives other bytes": _WRONG,
+    "files: a server loses writes": _WRONG,
     "files: fsync does nothing": Row(Says(UNSEEN, "what survives a crash shows after one alone"), _ONE_BLOCK),
     "files: no room": _FAILS_BY_CHANCE,
 }  # fmt: skip

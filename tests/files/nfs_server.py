@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -29,12 +29,12 @@ class Node:
 
 @dataclass
 class Faults:
-    """How it misbehaves; `stale`, `disconnect` and `restart` from so many calls on, each of them once or for good."""
+    """How it misbehaves: for so long, with this status, in every nth read or write, from the nth call on."""
 
     delay_s: dict[str, float] = field(default_factory=dict)
     status: dict[str, int] = field(default_factory=dict)
-    wrong_data: bool = False
-    loses_writes: bool = False
+    wrong_data_every: int = 0
+    loses_write_every: int = 0
     short_reads: bool = False
     restarts_before_commit: bool = False
     disconnect_at: int | None = None
@@ -155,6 +155,9 @@ class MemoryNfs:
         with self._lock:
             return head + getattr(self, f"_{name.lower()}")(call)
 
+    def _is_due(self, name: str, every: int) -> bool:
+        return every > 0 and self.calls[name] % every == 0
+
     def _node(self, call: Xdr) -> tuple[int, Node | None]:
         number = struct.unpack(">Q", call.opaque())[0]
         return number, self.nodes.get(number)
@@ -200,7 +203,7 @@ class MemoryNfs:
         offset, length = call.u64(), call.u32()
         data = bytes(node.data[offset : offset + (max(1, length // 2) if self.faults.short_reads else length)])
         self.read_bytes += len(data)
-        if self.faults.wrong_data and data:
+        if data and self._is_due("READ", self.faults.wrong_data_every):
             data = bytes([data[0] ^ 1]) + data[1:]
         return u32(OK, 0, len(data), offset + len(data) >= len(node.data)) + opaque(data)
 
@@ -211,7 +214,7 @@ class MemoryNfs:
         offset, length, stable = call.u64(), call.u32(), call.u32()
         data = call.opaque()
         node.data += b"\0" * (offset + length - len(node.data))
-        if not self.faults.loses_writes:
+        if not self._is_due("WRITE", self.faults.loses_write_every):
             node.data[offset : offset + length] = data
         self.written_bytes += length
         return u32(OK, 0, 0, length, stable) + u64(self.verifier)
@@ -288,11 +291,9 @@ class MemoryNfs:
 
 
 @contextmanager
-def memory_nfs(faults: Faults | None = None, on: Callable[[MemoryNfs], None] | None = None) -> Iterator[MemoryNfs]:
+def memory_nfs(faults: Faults | None = None) -> Iterator[MemoryNfs]:
     """Such a server while the block lasts."""
     server = MemoryNfs(faults)
-    if on is not None:
-        on(server)
     try:
         yield server
     finally:
