@@ -19,11 +19,12 @@ mod spec;
 
 pub use driver::{Clock, Driver, Next};
 pub use error_class::ErrorClass;
+pub use file::call::{BufferIndex, FileCall, Handle, Name, OpenMode};
 pub use file::driver::{FileDriver, FileNext};
 pub use file::server::{CONNECTING, FileClient, FileServer};
 pub use file::session::{
-    BarrierSpan, BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult,
-    FileSession, FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
+    BarrierSpan, Executor, FileBuffers, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep,
+    FileWorkload, Observation,
 };
 pub use histogram::latency::LatencyHistogram;
 pub use histogram::shared::SharedTimes;

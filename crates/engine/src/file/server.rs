@@ -1,7 +1,7 @@
 //! The seam for file servers that are met by their own protocol: a machine for each session turns file calls into
 //! messages. It has no socket and no clock.
 
-use super::session::FileCall;
+use super::call::FileCall;
 use std::ffi::CStr;
 use std::fmt::Debug;
 

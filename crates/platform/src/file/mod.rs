@@ -2,6 +2,7 @@
 
 mod buffers;
 mod cache;
+mod calls;
 mod folder;
 mod map;
 mod observe;

@@ -1,7 +1,7 @@
 //! Whether a file server can be worked on: tried before timing, by the calls that trials make.
 
 use super::owner::folder_name;
-use super::server_folder::remove_tree;
+use super::server_folder::{refusal, remove_tree};
 use super::server_session::ServerSession;
 use bakeoff_engine::{FileCall, FileServer, OpenMode};
 use serde_json::{Value, json};
@@ -65,18 +65,5 @@ fn checked(session: &mut ServerSession, call: &FileCall, name: &CStr, data: &[u8
     match session.call(call, [name, c""], data) {
         error if error < 0 => Err(-error as i32),
         value => Ok(value),
-    }
-}
-
-/// Why an address cannot be worked on, and what to do.
-pub(crate) fn refusal(address: &str, errno: i32) -> String {
-    match errno {
-        libc::EROFS => format!("{address} is exported read-only: export it for writing"),
-        libc::EACCES | libc::EPERM => {
-            format!("{address} may not be written to as this user: give the user the right to, or name another one")
-        }
-        libc::ENOSPC | libc::EDQUOT => format!("{address} is full: free some space"),
-        libc::ETIMEDOUT => format!("{address} does not answer: is the server up?"),
-        _ => format!("{address} cannot be used: {}", std::io::Error::from_raw_os_error(errno)),
     }
 }

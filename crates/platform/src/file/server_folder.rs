@@ -1,7 +1,6 @@
 //! The trial's own folder on a file server, made and removed by the server's protocol.
 
 use super::folder::{Left, Stays, Unusable, work_name};
-use super::server_check::refusal;
 use super::server_session::{NoSession, ServerSession};
 use bakeoff_engine::{FileCall, FileNeeds, FileServer};
 use std::ffi::{CStr, CString};
@@ -99,5 +98,18 @@ pub(crate) fn remove_tree(session: &mut ServerSession, name: &CStr) -> Result<()
     match session.call(&FileCall::RemoveTree { name: 0 }, [name, c""], &[]) {
         error if error < 0 => Err(-error as i32),
         _ => Ok(()),
+    }
+}
+
+/// Why an address cannot be worked on, and what to do.
+pub(crate) fn refusal(address: &str, errno: i32) -> String {
+    match errno {
+        libc::EROFS => format!("{address} is exported read-only: export it for writing"),
+        libc::EACCES | libc::EPERM => {
+            format!("{address} may not be written to as this user: give the user the right to, or name another one")
+        }
+        libc::ENOSPC | libc::EDQUOT => format!("{address} is full: free some space"),
+        libc::ETIMEDOUT => format!("{address} does not answer: is the server up?"),
+        _ => format!("{address} cannot be used: {}", std::io::Error::from_raw_os_error(errno)),
     }
 }

@@ -1,7 +1,8 @@
 //! A session with a file server that has several calls in flight on its connection.
 
+use super::calls::Calls;
 use super::slots::Slots;
-use super::virtual_user::{Calls, End, VirtualUser};
+use super::virtual_user::{End, VirtualUser};
 use crate::barrier::sessions::SessionBarrier;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession};
 use std::sync::Arc;

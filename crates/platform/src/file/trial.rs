@@ -1,8 +1,9 @@
 //! Runs one trial of file work: a thread for each session, a watch over them, and the clean-up.
 
 use super::buffers::AlignedBuffers;
+use super::calls::Calls;
 use super::folder::left_in;
-use super::virtual_user::{self, Beat, Calls, Common, End, VirtualUser};
+use super::virtual_user::{self, Beat, Common, End, VirtualUser};
 use super::work_place::WorkPlace;
 use super::{server_queue, uring};
 use crate::barrier::sessions::SessionBarrier;

@@ -2,14 +2,13 @@
 
 use super::buffers::AlignedBuffers;
 use super::cache::pages_of;
+use super::calls::Calls;
 use super::observe::Counters;
-use super::psync::Files;
-use super::server_session::ServerSession;
 use super::work_place::WorkPlace;
 use crate::barrier::sessions::{Opened, SessionBarrier};
 use crate::process::RunDelay;
 use crate::trial::start_line::StartLine;
-use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Handle, Live, Nanos, SharedTimes};
+use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
 use std::fs::File;
 use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::FileExt;
@@ -70,33 +69,6 @@ pub(crate) struct VirtualUser {
     pub session: usize,
     beats: u64,
     run_delay: RunDelay,
-}
-
-/// What carries out the calls of a session.
-#[derive(Debug)]
-pub(crate) enum Calls {
-    /// System calls in the trial's folder.
-    Folder(Files),
-    /// A session with a file server.
-    Server(ServerSession),
-}
-
-impl Calls {
-    /// The open files, where there is a folder.
-    pub fn files(&mut self) -> Option<&mut Files> {
-        if let Self::Folder(files) = self { Some(files) } else { None }
-    }
-
-    /// The descriptor of a handle, -1 when no file of this machine is open there.
-    #[inline]
-    pub fn descriptor(&self, file: Handle) -> RawFd {
-        if let Self::Folder(files) = self { files.descriptor(file) } else { -1 }
-    }
-
-    /// How many files of this machine may be open.
-    pub fn handles(&self) -> usize {
-        if let Self::Folder(files) = self { files.handles() } else { 0 }
-    }
 }
 
 /// How a session ended.

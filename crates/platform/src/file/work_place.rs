@@ -1,10 +1,10 @@
 //! Where a trial works: in a folder of this machine, or on a server that is met by its protocol.
 
+use super::calls::Calls;
 use super::folder::{Unusable, WorkFolder, advice};
 use super::observe::Counters;
 use super::psync::Files;
 use super::server_folder::ServerFolder;
-use super::virtual_user::Calls;
 use bakeoff_engine::{FileNeeds, FileServer};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from bakeoff.agents.engine import load_engine
 from bakeoff.core.errors import ContenderError, PlanError
 from bakeoff.core.units import format_size
 from bakeoff.plan.model import Contender
@@ -14,7 +13,7 @@ from bakeoff.plan.model import Contender
 # What is no option of the session.
 APART = ("protocol", "host", "peer", "free_bytes")
 # What is said first of a server, in this order; what is not there is left out.
-SAID = ("dialect", "signing", "encryption", "user")
+FIRST = ("dialect", "signing", "encryption", "user")
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,12 @@ class Agreed:
         return ",".join(f"{key}={_plain(value)}" for key, value in facts.items() if value is not None)
 
 
+def _engine() -> Any:
+    from bakeoff.agents.engine import load_engine  # reports on any kind load no engine
+
+    return load_engine()
+
+
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -49,7 +54,7 @@ def _plain(value: Any) -> str:
 
 def check_server_address(address: str) -> None:
     """Raise PlanError unless `address` names a file server that can be met by its protocol."""
-    engine = load_engine()
+    engine = _engine()
     try:
         engine.check_file_server(address)
     except engine.SpecError as error:
@@ -70,7 +75,7 @@ def with_identity(address: str) -> str:
 
 def agreed_with(contender: Contender, patience_s: float) -> Agreed:
     """What the server agrees to, once a file was written to it, read back and removed. Raises ContenderError."""
-    engine = load_engine()
+    engine = _engine()
     try:
         return Agreed(json.loads(engine.try_file_server(with_identity(contender.address), patience_s)))
     except (engine.EngineError, engine.SpecError) as error:
@@ -79,7 +84,7 @@ def agreed_with(contender: Contender, patience_s: float) -> Agreed:
 
 def remove_folder(contender: Contender, name: str, patience_s: float) -> None:
     """Remove a work folder of ours. Raises ContenderError."""
-    engine = load_engine()
+    engine = _engine()
     try:
         engine.remove_server_folder(with_identity(contender.address), name, patience_s)
     except (engine.EngineError, engine.SpecError) as error:
@@ -89,6 +94,6 @@ def remove_folder(contender: Contender, name: str, patience_s: float) -> None:
 def described(name: str, agreed: Agreed) -> str:
     """A sentence on a contender's server."""
     facts = agreed.facts
-    said = [f"{key} {_plain(facts[key])}" for key in SAID if facts.get(key) is not None]
+    named = [f"{key} {_plain(facts[key])}" for key in FIRST if facts.get(key) is not None]
     sizes = f"reads of {format_size(facts['read_bytes_max'])} and writes of {format_size(facts['write_bytes_max'])}"
-    return f"{name}: {agreed.protocol} without a mount, {', '.join([*said, sizes])} at most"
+    return f"{name}: {agreed.protocol} without a mount, {', '.join([*named, sizes])} at most"

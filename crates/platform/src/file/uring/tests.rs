@@ -1,11 +1,12 @@
 use super::*;
 use crate::barrier::sessions::SessionBarrier;
 use crate::file::buffers::AlignedBuffers;
+use crate::file::calls::Calls;
 use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
-use crate::file::virtual_user::{Beat, Calls, Common};
+use crate::file::virtual_user::{Beat, Common};
 use crate::file::work_place::WorkPlace;
 use crate::trial::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};

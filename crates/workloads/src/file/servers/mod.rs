@@ -5,9 +5,7 @@ mod wire;
 
 use bakeoff_engine::FileServer;
 use std::sync::Arc;
-
-/// What a call comes to that the protocol has no words for; no server's answer is told by this number.
-pub const NOT_EXPRESSIBLE: i64 = -38;
+pub use wire::NOT_EXPRESSIBLE;
 
 /// The server that a contender's address names; `None` for a folder of this machine. The error is a sentence.
 pub fn server_of(address: &str) -> Result<Option<Arc<dyn FileServer>>, String> {

@@ -16,6 +16,8 @@ use std::task::{Context, Poll, Waker};
 pub(super) type Errno = i64;
 
 pub(super) const EIO: Errno = -5;
+/// What a call comes to that the protocol has no words for; no server's answer is told by this number.
+pub const NOT_EXPRESSIBLE: i64 = -38;
 /// Messages are framed by a header of so many bytes, which ends with their length.
 const HEADER: usize = 4;
 /// Bytes for which the inbox always has room.

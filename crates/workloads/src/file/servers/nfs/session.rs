@@ -3,8 +3,7 @@
 //! Nothing is cached but the handles of folders: a name is looked up each time that it is used. A file that has bytes
 //! which the server may still lose is committed when it is closed, as a mount does.
 
-use super::super::NOT_EXPRESSIBLE;
-use super::super::wire::{EIO, Errno};
+use super::super::wire::{EIO, Errno, NOT_EXPRESSIBLE};
 use super::procedures::{Attributes, Entry, FOLDER, FileHandle, Set, Sizes, Stable, Written, errno};
 use super::rpc::Rpc;
 use bakeoff_engine::{FileCall, Handle, OpenMode};
