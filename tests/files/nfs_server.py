@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
-ROOT, MOUNT, NFS = 1, 100_005, 100_003
-OK, NOENT, IO, EXIST, NOTDIR, NOSPC, ROFS, NOTEMPTY, STALE = 0, 2, 5, 17, 20, 28, 30, 66, 70
+ROOT, MOUNT = 1, 100_005
+OK, NOENT, ACCES, EXIST, NOTDIR, NOSPC, ROFS, NOTEMPTY, STALE = 0, 2, 13, 17, 20, 28, 30, 66, 70
 NAMES = {
     0: "NULL", 1: "GETATTR", 2: "SETATTR", 3: "LOOKUP", 6: "READ", 7: "WRITE", 8: "CREATE", 9: "MKDIR", 12: "REMOVE",
     13: "RMDIR", 14: "RENAME", 17: "READDIRPLUS", 18: "FSSTAT", 19: "FSINFO", 21: "COMMIT",

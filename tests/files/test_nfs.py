@@ -14,7 +14,7 @@ from bakeoff.store.sqlite.read import read_run
 from tests import forks
 from tests.control import PATIENCE_S
 from tests.files.loopback import run_beside_servers
-from tests.files.nfs_server import NOSPC, ROFS, STALE, Faults, MemoryNfs, memory_nfs
+from tests.files.nfs_server import ACCES, NOSPC, ROFS, STALE, Faults, MemoryNfs, memory_nfs
 from tests.files.test_mix import CYCLE, measure
 
 
@@ -52,6 +52,7 @@ def test_what_a_trial_counts_is_what_the_server_counts(clients: int) -> None:
         (Faults(status={"MKDIR": ROFS}), "read-only"),
         (Faults(status={"READ": STALE}), "vanished"),
         (Faults(wrong_data_every=100), "other bytes than were written"),
+        (Faults(status={"FSINFO": ACCES}), "ports below 1024"),
         (Faults(restarts_before_commit=True), "input/output error"),
     ],
 )

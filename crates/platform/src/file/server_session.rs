@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 /// Ports that only root may use, as far as others leave them alone.
-const RESERVED: RangeInclusive<u16> = 665..=1023;
+const RESERVED: RangeInclusive<u16> = 512..=1023;
 /// A socket waits longer than the watch over the trial does, which says what hangs.
 const BEYOND: Duration = Duration::from_secs(1);
 

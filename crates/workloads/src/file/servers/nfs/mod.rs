@@ -9,7 +9,7 @@ mod xdr;
 
 use self::procedures::Sizes;
 use self::rpc::{LAST_FRAGMENT, MOUNT, NFS, Rpc};
-use self::session::{Session, mount_refusal};
+use self::session::{Session, call_refusal, mount_refusal};
 use super::wire::{Framing, Tasks};
 use bakeoff_engine::{CONNECTING, FileCall, FileClient, FileServer};
 use serde_json::{Value, json};
@@ -272,8 +272,7 @@ async fn prepare(session: &Session, state: &State, server: &NfsServer, folder: &
         }
         Stage::Nfs | Stage::Ready => {
             if session.sizes.get().read == 0 {
-                let refuse =
-                    |errno: i64| (errno, format!("{host}: {} cannot be used (error {})", server.export, -errno));
+                let refuse = |errno: i64| (errno, call_refusal(&server.export, host, errno));
                 enter(session, folder).await.map_err(refuse)?;
             }
             state.stage.set(Stage::Ready);

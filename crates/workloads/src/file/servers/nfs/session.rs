@@ -423,3 +423,16 @@ pub(super) fn mount_refusal(path: &str, host: &str, refused: Errno) -> String {
         _ => format!("{host} refuses to mount {path} (error {})", -refused),
     }
 }
+
+/// An export whose server takes no calls, in a sentence.
+pub(super) fn call_refusal(path: &str, host: &str, refused: Errno) -> String {
+    const DENIED: Errno = errno(13);
+    const NOT_PERMITTED: Errno = errno(1);
+    match refused {
+        DENIED | NOT_PERMITTED => format!(
+            "{host} refuses calls for {path}: most servers take them from the 512 ports below 1024 alone, as root: use \
+             fewer clients, or export it with `insecure`"
+        ),
+        _ => format!("{host}: {path} cannot be used (error {})", -refused),
+    }
+}
