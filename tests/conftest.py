@@ -36,7 +36,14 @@ _STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # Tests of files look at the page cache, and some of them empty that of the whole machine: one at a time.
-OWN_FILES = ("test_mix.py", "test_dbench_live.py", "test_iozone.py", "test_nfs.py", "test_network_mounts.py")
+OWN_FILES = (
+    "test_mix.py",
+    "test_dbench_live.py",
+    "test_iozone.py",
+    "test_nfs.py",
+    "test_smb.py",
+    "test_network_mounts.py",
+)
 SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "faults", "cli")
 # It waits for the build of the crates' tests.
 LATE = "test_app_two_hosts.py"

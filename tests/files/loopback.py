@@ -4,6 +4,7 @@ When the namespace ends, all of it ends. Needs root.
 """
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,31 @@ from tests.control import PATIENCE_S
 from tests.files.mounts import need
 
 ROOT = Path(__file__).resolve().parents[2]
+
+PASSWORD = "quite-secret"
+SMB_CONF = """[global]
+server role = standalone server
+interfaces = 127.0.0.1/8
+bind interfaces only = yes
+smb ports = 445
+disable netbios = yes
+load printers = no
+printcap name = /dev/null
+private dir = {state}
+lock directory = {state}
+state directory = {state}
+cache directory = {state}
+pid directory = {state}
+ncalrpc dir = {state}
+passdb backend = smbpasswd:{state}/smbpasswd
+log file = {base}/smbd.log
+map to guest = Bad User
+[share]
+path = {served}
+read only = no
+[read-only]
+path = {served}
+"""
 
 GANESHA_CONF = """NFS_CORE_PARAM {{ Protocols = 3; MNT_Port = 20048; Enable_NLM = false; Enable_RQUOTA = false; }}
 EXPORT {{ Export_Id = 1; Path = {served}; Pseudo = /share; Protocols = 3; Transports = TCP;
@@ -26,21 +52,29 @@ ip link set lo up
 mount -t tmpfs tmpfs /run
 rpcbind
 ganesha.nfsd -F -f {base}/ganesha.conf -L {base}/ganesha.log -p /run/ganesha.pid &
-until (exec 3<>/dev/tcp/127.0.0.1/2049) 2>/dev/null; do sleep 0.05; done
+printf '{password}\\n{password}\\n' | smbpasswd -c {base}/smb.conf -L -a -s root >/dev/null
+smbd --foreground --no-process-group --configfile={base}/smb.conf </dev/null >/dev/null 2>&1 &
+for port in 445 2049; do
+  until (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.05; done
+done
 cd {top}
-exec {python} -m tests.files.several {base}/commands.json
+export BAKEOFF_SMB_PASSWORD={password}
+exec {python} {words}
 """
 
 
-def run_beside_servers(base: Path, commands: list[list[str]]) -> str:
-    """Run command lines of bakeoff where `nfs://127.0.0.1BASE/served` is: what they said."""
-    need("ganesha.nfsd", "rpcbind", "ip", "unshare")
+def beside_servers(base: Path, *words: str) -> str:
+    """What `python WORDS` says where `nfs://127.0.0.1BASE/served` and `smb://root@127.0.0.1/share` are one folder."""
+    need("ganesha.nfsd", "rpcbind", "smbd", "smbpasswd", "ip", "unshare")
     served = base / "served"
-    for folder in (served, base / "read-only"):
+    for folder in (served, base / "read-only", base / "state"):
         folder.mkdir(parents=True, exist_ok=True)
-    names = {"base": base, "served": served, "top": ROOT, "python": sys.executable}
+    names = {
+        "base": base, "served": served, "state": base / "state", "password": PASSWORD, "top": ROOT,
+        "python": sys.executable, "words": shlex.join(words),
+    }  # fmt: skip
     (base / "ganesha.conf").write_text(GANESHA_CONF.format(**names))
-    (base / "commands.json").write_text(json.dumps(commands))
+    (base / "smb.conf").write_text(SMB_CONF.format(**names))
     own = ["unshare", "--net", "--mount", "--pid", "--mount-proc", "--fork", "--kill-child"]
     done = subprocess.run(
         [*own, "bash", "-c", SCRIPT.format(**names)],
@@ -53,3 +87,9 @@ def run_beside_servers(base: Path, commands: list[list[str]]) -> str:
     said = done.stdout + done.stderr
     assert done.returncode == 0, said + (log.read_text()[-2000:] if log.exists() else "")
     return said
+
+
+def run_beside_servers(base: Path, commands: list[list[str]]) -> str:
+    """Run command lines of bakeoff there: what they said."""
+    (base / "commands.json").write_text(json.dumps(commands))
+    return beside_servers(base, "-m", "tests.files.several", str(base / "commands.json"))

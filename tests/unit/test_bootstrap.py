@@ -86,8 +86,8 @@ def test_a_rust_that_is_recent_enough_is_chosen_among_the_packages(tmp_path: Pat
 
 def test_nothing_is_installed_where_all_is_there(tmp_path: Path) -> None:
     bin_ = debian(tmp_path)
-    program(bin_, "cargo", "echo 'cargo 1.88.0 (873a06493 2025-05-10)'")
-    program(bin_, "rustc", "echo 'rustc 1.88.0 (6b00bc388 2025-06-23)'")
+    program(bin_, "cargo", "echo 'cargo 1.91.0 (ea2d97820 2025-10-10)'")
+    program(bin_, "rustc", "echo 'rustc 1.91.0 (f8297e351 2025-10-28)'")
     done = install(tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (tmp_path / "done").exists()

@@ -122,7 +122,7 @@ fn read(workload_json: &str, streams: u32) -> PyResult<WebWorkload> {
 }
 
 pub(crate) fn time(length_s: f64) -> Duration {
-    Duration::try_from_secs_f64(length_s).unwrap_or(Duration::from_secs(60))
+    Duration::try_from_secs_f64(length_s).unwrap_or(Duration::from_mins(1))
 }
 
 /// Status, stated length, body, and the streams that the server takes at once where these are fewer than `streams`.

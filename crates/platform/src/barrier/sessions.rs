@@ -233,7 +233,7 @@ mod tests {
         let (parties, rounds) = (4, 300);
         // However long one gets no processor, it is waited for here.
         let barrier =
-            Arc::new(SessionBarrier { patience: Duration::from_secs(3600), ..SessionBarrier::new(parties, false) });
+            Arc::new(SessionBarrier { patience: Duration::from_hours(1), ..SessionBarrier::new(parties, false) });
         let threads: Vec<_> = (0..parties)
             .map(|_| {
                 let barrier = Arc::clone(&barrier);

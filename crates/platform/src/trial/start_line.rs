@@ -203,7 +203,7 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(600);
+    const PATIENCE: Duration = Duration::from_mins(10);
 
     fn line(threads: usize) -> Arc<StartLine> {
         StartLine::new(&Arc::new(Live::new(threads, None)), threads, threads as u32)

@@ -10,7 +10,7 @@ use bakeoff_targets::{ServerHandle, serve};
 use serde_json::Value;
 
 /// A watchdog for what hangs, and nothing else: it must not run out on the slowest machine.
-pub const TIMEOUT: Duration = Duration::from_secs(300);
+pub const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// So many times a figure is compared with its control, one right after the other.
 pub const PAIRS: usize = 120;

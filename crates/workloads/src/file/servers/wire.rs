@@ -16,6 +16,8 @@ use std::task::{Context, Poll, Waker};
 pub(super) type Errno = i64;
 
 pub(super) const EIO: Errno = -5;
+/// More entries than this no folder of a trial has: a server that goes on listing is broken.
+pub(super) const ENTRIES_MAX: usize = 4_000_000;
 /// What a call comes to that the protocol has no words for; no server's answer is told by this number.
 pub const NOT_EXPRESSIBLE: i64 = -38;
 /// Messages are framed by a header of so many bytes, which ends with their length.
@@ -102,6 +104,16 @@ impl Wire {
         Reply { wire: Rc::clone(self), number, parse: Some(parse) }
     }
 
+    /// The slot whose task is polled.
+    pub fn current_slot(&self) -> u32 {
+        self.current.get()
+    }
+
+    /// The connection is gone.
+    pub fn is_gone(&self) -> bool {
+        self.gone.get().is_some()
+    }
+
     fn slot_of(&self, number: u64) -> Option<u32> {
         let mut waiting = self.waiting.borrow_mut();
         let at = waiting.iter().position(|entry| entry.0 == number)?;
@@ -171,7 +183,8 @@ impl Tasks {
         self.poll(slot);
     }
 
-    fn poll(&mut self, slot: u32) {
+    /// Goes on with a task, where there is one.
+    pub fn poll(&mut self, slot: u32) {
         let place = self.place(slot);
         self.wire.current.set(slot);
         let Some(task) = self.slots.get_mut(place).and_then(Option::as_mut) else { return };

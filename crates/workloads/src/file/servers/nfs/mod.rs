@@ -63,7 +63,7 @@ impl NfsServer {
         if authority.contains('@') {
             return Err(refuse("NFS 3 has no users with passwords; ?uid=…&gid=… says who speaks"));
         }
-        let (host, port) = split_port(authority).map_err(refuse)?;
+        let (host, port) = super::authority::split_port(authority).map_err(refuse)?;
         if host.is_empty() || path.is_empty() {
             return Err(refuse("host or export is missing"));
         }
@@ -90,22 +90,6 @@ impl NfsServer {
         }
         Ok(server)
     }
-}
-
-/// Host and port of an authority; an IPv6 address stands in brackets.
-fn split_port(authority: &str) -> Result<(&str, Option<u16>), &'static str> {
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(rest) => {
-            let (host, after) = rest.split_once(']').ok_or("a bracket is missing")?;
-            (host, after.strip_prefix(':'))
-        }
-        None => match authority.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (authority, None),
-        },
-    };
-    let port = port.map(|port| port.parse().ok().filter(|&port: &u16| port > 0).ok_or("the port is no number"));
-    Ok((host, port.transpose()?))
 }
 
 impl FileServer for NfsServer {

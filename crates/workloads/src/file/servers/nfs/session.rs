@@ -3,7 +3,7 @@
 //! Nothing is cached but the handles of folders: a name is looked up each time that it is used. A file that has bytes
 //! which the server may still lose is committed when it is closed, as a mount does.
 
-use super::super::wire::{EIO, Errno, NOT_EXPRESSIBLE};
+use super::super::wire::{EIO, ENTRIES_MAX, Errno, NOT_EXPRESSIBLE};
 use super::procedures::{Attributes, Entry, FOLDER, FileHandle, Set, Sizes, Stable, Written, errno};
 use super::rpc::Rpc;
 use bakeoff_engine::{FileCall, Handle, OpenMode};
@@ -342,6 +342,9 @@ impl Session {
             if listing.is_end {
                 return Ok(count);
             }
+            if count > ENTRIES_MAX as i64 {
+                return Err(EIO);
+            }
             (cookie, verifier) = (listing.cookie, listing.verifier);
         }
     }
@@ -354,6 +357,9 @@ impl Session {
             all.extend(listing.entries.into_iter().filter(|entry| entry.name != b"." && entry.name != b".."));
             if listing.is_end {
                 return Ok(all);
+            }
+            if all.len() > ENTRIES_MAX {
+                return Err(EIO);
             }
             (cookie, verifier) = (listing.cookie, listing.verifier);
         }
