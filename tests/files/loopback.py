@@ -37,6 +37,10 @@ path = {served}
 read only = no
 [read-only]
 path = {served}
+[sealed]
+path = {served}
+read only = no
+smb encrypt = required
 """
 
 GANESHA_CONF = """NFS_CORE_PARAM {{ Protocols = 3; MNT_Port = 20048; Enable_NLM = false; Enable_RQUOTA = false; }}
@@ -53,6 +57,7 @@ mount -t tmpfs tmpfs /run
 rpcbind
 ganesha.nfsd -F -f {base}/ganesha.conf -L {base}/ganesha.log -p /run/ganesha.pid &
 printf '{password}\\n{password}\\n' | smbpasswd -c {base}/smb.conf -L -a -s root >/dev/null
+printf 'another\\nanother\\n' | smbpasswd -c {base}/smb.conf -L -a -s daemon >/dev/null
 smbd --foreground --no-process-group --configfile={base}/smb.conf </dev/null >/dev/null 2>&1 &
 for port in 445 2049; do
   until (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.05; done

@@ -20,10 +20,13 @@ AGREED = {
     f"{SHARE}?dialect=3.0.2&signing=required": ("SMB 3.0.2", "AES-128-CMAC", "none"),
     f"{SHARE}?dialect=3.0&encryption=required": ("SMB 3.0", "none", "AES-128-CCM"),
     f"{SHARE}?encryption=required": ("SMB 3.1.1", "none", "AES-128-GCM"),
+    "smb://root@127.0.0.1/sealed": ("SMB 3.1.1", "none", "AES-128-GCM"),
 }
 REFUSED = {
     "smb://root@127.0.0.1/nothere": "has no share nothere",
     "smb://bob@127.0.0.1/share": "logs bob in as a guest",
+    "smb://daemon@127.0.0.1/share": "does not know daemon by this password",
+    "smb://127.0.0.1/share?signing=required": "give a user",
     f"{SHARE}/nothere": "No such file or directory",
     "smb://root@127.0.0.1/read-only": "may not be written to as this user",
     f"{SHARE}?dialect=2.1&encryption=required": "has no encryption",

@@ -1,4 +1,4 @@
-//! Host and port of an address.
+//! Parts of an address.
 
 /// Host and port of an authority; an IPv6 address stands in brackets.
 pub(super) fn split_port(authority: &str) -> Result<(&str, Option<u16>), &'static str> {
@@ -14,4 +14,18 @@ pub(super) fn split_port(authority: &str) -> Result<(&str, Option<u16>), &'stati
     };
     let port = port.map(|port| port.parse().ok().filter(|&port: &u16| port > 0).ok_or("the port is no number"));
     Ok((host, port.transpose()?))
+}
+
+/// The text of a part of an address in which %20 and its like stand for bytes.
+pub(super) fn decoded(text: &str) -> Result<String, &'static str> {
+    const WRONG: &str = "after % two hexadecimal digits of a name in UTF-8 are expected";
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next().unwrap_or_default().as_bytes());
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2).ok_or(WRONG)?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| WRONG)?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).map_err(|_| WRONG)
 }

@@ -109,6 +109,11 @@ impl Wire {
         self.current.get()
     }
 
+    /// Some task waits for a reply.
+    pub fn awaits_replies(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+
     /// The connection is gone.
     pub fn is_gone(&self) -> bool {
         self.gone.get().is_some()

@@ -70,7 +70,7 @@ impl NfsServer {
         let mut server = Self {
             address: address.to_owned(),
             host: host.to_owned(),
-            export: format!("/{}", path.trim_end_matches('/')),
+            export: format!("/{}", super::authority::decoded(path.trim_end_matches('/')).map_err(refuse)?),
             ports: port.map(|nfs| Ports { mount: nfs, nfs }),
             uid: NOBODY,
             gid: NOBODY,

@@ -177,12 +177,14 @@ const WRITING: OpenMode = OpenMode {
 #[test]
 fn addresses_say_host_export_ports_and_user() {
     let server = NfsServer::of("nfs://[::1]:2049/srv/a%20b?mountport=20048&uid=7&gid=8").unwrap();
-    assert_eq!((server.host.as_str(), server.export.as_str()), ("::1", "/srv/a%20b"));
+    assert_eq!((server.host.as_str(), server.export.as_str()), ("::1", "/srv/a b"));
     assert_eq!(server.ports, Some(Ports { mount: 20_048, nfs: 2049 }));
     assert_eq!((server.uid, server.gid), (7, 8));
     let plain = NfsServer::of("nfs://box/export/").unwrap();
     assert_eq!((plain.ports, plain.uid, plain.export.as_str()), (None, NOBODY, "/export"));
-    for wrong in ["nfs://", "nfs://box", "nfs:///export", "nfs://a@box/x", "nfs://box:0/x", "nfs://box/x?uid=me"] {
+    for wrong in
+        ["nfs://", "nfs://box", "nfs:///export", "nfs://a@box/x", "nfs://box:0/x", "nfs://box/x?uid=me", "nfs://box/%2"]
+    {
         let error = NfsServer::of(wrong).unwrap_err();
         assert!(error.contains("write nfs://host/export"), "{error}");
     }

@@ -9,7 +9,7 @@ use smb2::crypto::kdf::{PreauthHasher, derive_session_keys};
 use smb2::crypto::signing::{SigningAlgorithm, algorithm_for_dialect, verify_signature};
 use smb2::msg::negotiate::{
     CIPHER_AES_128_CCM, CIPHER_AES_128_GCM, CIPHER_AES_256_CCM, CIPHER_AES_256_GCM, HASH_ALGORITHM_SHA512,
-    NegotiateContext, NegotiateRequest, NegotiateResponse, SIGNING_AES_CMAC, SIGNING_AES_GMAC, SIGNING_HMAC_SHA256,
+    NegotiateContext, NegotiateRequest, NegotiateResponse, SIGNING_AES_CMAC, SIGNING_AES_GMAC,
 };
 use smb2::msg::session_setup::{SessionFlags, SessionSetupRequest, SessionSetupRequestFlags, SessionSetupResponse};
 use smb2::msg::tree_connect::{TreeConnectRequest, TreeConnectRequestFlags, TreeConnectResponse};
@@ -22,6 +22,9 @@ use std::fmt;
 
 /// What one READ or WRITE carries at most, bytes, whatever the server offers.
 const TRANSFER_MAX: u32 = 1 << 20;
+/// A share of files, and one whose messages are encrypted (MS-SMB2 2.2.10).
+const DISK: u8 = 1;
+const ENCRYPT_DATA: u32 = 0x8000;
 /// Without credits for more.
 const TRANSFER_SMALL: u32 = 64 << 10;
 
@@ -74,11 +77,24 @@ pub(super) async fn log_in(
     let (offered, cipher, gmac) = negotiate(channel, login, host, session, &mut hash).await?;
     let dialect = offered.dialect_revision;
     channel.large.set(dialect != Dialect::Smb2_0_2 && offered.capabilities.bits() & Capabilities::LARGE_MTU != 0);
-    let keys = set_up(channel, login, host, &offered, (cipher, gmac), &mut hash).await?;
+    let (keys, spare) = set_up(channel, login, host, &offered, (cipher, gmac), &mut hash).await?;
+    channel.keys.replace(Some(keys));
+    channel.is_logging_in.set(false);
+    if connect_tree(channel, host, share).await?
+        && let Some(keys) = channel.keys.borrow_mut().as_mut()
+        && keys.encryption.is_none()
+    {
+        let missing =
+            || (-93, format!("{host} encrypts its share {share}, which {dialect} cannot: give another dialect"));
+        keys.encryption = Some(spare.ok_or_else(missing)?);
+    }
+    let keys = channel.keys.borrow();
+    let encryption = keys.as_ref().and_then(|keys| keys.encryption.as_ref());
+    let signed = keys.as_ref().filter(|keys| keys.signs && encryption.is_none());
     let mut agreed = Agreed {
         dialect: dialect.to_string(),
-        signing: if keys.signs { name_of(keys.algorithm) } else { "none" },
-        encryption: keys.encryption.as_ref().map_or("none", |how| cipher_name(how.cipher)),
+        signing: signed.map_or("none", |keys| name_of(keys.algorithm)),
+        encryption: encryption.map_or("none", |how| cipher_name(how.cipher)),
         server_time: offered.system_time,
         ..Agreed::default()
     };
@@ -87,9 +103,6 @@ pub(super) async fn log_in(
     if agreed.read == 0 || agreed.write == 0 {
         return Err((-71, format!("{host} offers to carry no bytes")));
     }
-    channel.keys.replace(Some(keys));
-    channel.is_logging_in.set(false);
-    connect_tree(channel, host, share).await?;
     Ok(agreed)
 }
 
@@ -118,8 +131,7 @@ async fn negotiate(
     contexts.push(NegotiateContext::Encryption {
         ciphers: vec![CIPHER_AES_128_GCM, CIPHER_AES_128_CCM, CIPHER_AES_256_GCM, CIPHER_AES_256_CCM],
     });
-    contexts
-        .push(NegotiateContext::Signing { algorithms: vec![SIGNING_AES_GMAC, SIGNING_AES_CMAC, SIGNING_HMAC_SHA256] });
+    contexts.push(NegotiateContext::Signing { algorithms: vec![SIGNING_AES_GMAC, SIGNING_AES_CMAC] });
     let mode = if login.must_sign { SecurityMode::SIGNING_REQUIRED } else { SecurityMode::SIGNING_ENABLED };
     let message = NegotiateRequest {
         security_mode: SecurityMode::new(mode),
@@ -178,7 +190,7 @@ async fn set_up(
     offered: &NegotiateResponse,
     (cipher, gmac): (Option<Cipher>, bool),
     hash: &mut PreauthHasher,
-) -> Result<Keys, Refused> {
+) -> Result<(Keys, Option<Encryption>), Refused> {
     let mut ntlm = NtlmAuthenticator::new(NtlmCredentials {
         username: login.user.clone(),
         password: login.password.clone(),
@@ -210,6 +222,9 @@ async fn set_up(
     let dialect = offered.dialect_revision;
     let is_3 = matches!(dialect, Dialect::Smb3_0 | Dialect::Smb3_0_2 | Dialect::Smb3_1_1);
     let anonymous = flags.is_guest() || flags.is_null();
+    if anonymous && (login.must_sign || login.must_encrypt) {
+        return Err((-13, format!("{host} neither signs nor encrypts for nobody: give a user (smb://user@host/…)")));
+    }
     let cipher = cipher.or((is_3 && dialect != Dialect::Smb3_1_1).then_some(Cipher::Aes128Ccm));
     let wide = matches!(cipher, Some(Cipher::Aes256Ccm | Cipher::Aes256Gcm));
     let derived = is_3.then(|| {
@@ -226,17 +241,18 @@ async fn set_up(
             .map_err(|()| (-13, format!("{host} does not prove that it knows the password of {}", login.user)))?;
     }
     let wants = login.must_encrypt || flags.encrypt_data();
-    let encryption = match (wants, cipher, derived) {
-        (false, ..) => None,
-        (true, Some(cipher), Some(keys)) => Some(Encryption {
-            sending: keys.encryption_key,
-            receiving: keys.decryption_key,
-            cipher,
-            nonces: RefCell::new(NonceGenerator::new()),
-        }),
-        (true, ..) => return Err((-93, format!("{host} has no encryption: leave it out, or enable it"))),
-    };
-    Ok(Keys { signing, algorithm, encryption, signs, signs_tree: !anonymous && dialect == Dialect::Smb3_1_1 })
+    let possible = cipher.zip(derived).filter(|_| !anonymous).map(|(cipher, keys)| Encryption {
+        sending: keys.encryption_key,
+        receiving: keys.decryption_key,
+        cipher,
+        nonces: RefCell::new(NonceGenerator::new()),
+    });
+    if wants && possible.is_none() {
+        return Err((-93, format!("{host} has no encryption: leave it out, or enable it")));
+    }
+    let (encryption, spare) = if wants { (possible, None) } else { (None, possible) };
+    let signs_tree = !anonymous && dialect == Dialect::Smb3_1_1;
+    Ok((Keys { signing, algorithm, encryption, signs, signs_tree }, spare))
 }
 
 /// The last reply of the login is signed, as the keys come from it.
@@ -286,22 +302,23 @@ async fn step(channel: &Channel, login: &Login, token: Vec<u8>) -> Result<(u32, 
         .await
 }
 
-async fn connect_tree(channel: &Channel, host: &str, share: &str) -> Result<(), Refused> {
+/// Whether the share wants all messages encrypted.
+async fn connect_tree(channel: &Channel, host: &str, share: &str) -> Result<bool, Refused> {
     let message = TreeConnectRequest { flags: TreeConnectRequestFlags(0), path: format!("\\\\{host}\\{share}") };
-    let (status, tree, is_disk) = channel
+    let (status, tree, found) = channel
         .call(request(Command::TreeConnect, &message), |status, message| {
             let tree = super::packet::u32_at(message, 36)?;
             let body = message.get(HEADER..).unwrap_or(&[]);
             let answer = TreeConnectResponse::unpack(&mut ReadCursor::new(body)).ok();
-            Ok((status, tree, answer.is_some_and(|answer| answer.share_type as u8 == 1)))
+            Ok((status, tree, answer.map(|answer| (answer.share_type as u8, answer.share_flags.bits()))))
         })
         .await
         .map_err(|errno| broken(host, errno))?;
+    if let (status::SUCCESS, Some((DISK, flags))) = (status, found) {
+        channel.tree_id.set(tree);
+        return Ok(flags & ENCRYPT_DATA != 0);
+    }
     match status {
-        status::SUCCESS if is_disk => {
-            channel.tree_id.set(tree);
-            Ok(())
-        }
         status::SUCCESS => Err((-20, format!("{host}: {share} is no share of files"))),
         status::BAD_NETWORK_NAME => Err((-2, format!("{host} has no share {share}: look at `smbclient -L {host}`"))),
         status::ACCESS_DENIED => Err((-13, format!("{host} does not open its share {share} to this user"))),

@@ -45,6 +45,8 @@ impl SmbServer {
             return Err("an address holds no password: set BAKEOFF_SMB_PASSWORD, and leave it out".to_owned());
         }
         let (host, port) = super::authority::split_port(host).map_err(refuse)?;
+        let named = |text: &str| super::authority::decoded(text).map_err(refuse);
+        let (user, path) = (&*named(user)?, &*named(path)?);
         let (share, folder) = path.split_once('/').unwrap_or((path, ""));
         if host.is_empty() || share.is_empty() {
             return Err(refuse("host or share is missing"));
@@ -148,6 +150,7 @@ impl FileClient for SmbClient {
                 Ok(agreed) => {
                     session.agreed.replace(agreed);
                     state.ready.set(true);
+                    state.refusal.take();
                     0
                 }
                 Err((errno, refusal)) => {

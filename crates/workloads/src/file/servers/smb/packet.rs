@@ -18,6 +18,8 @@ const IS_RESPONSE: u32 = 0x1;
 const IS_ASYNC: u32 = 0x2;
 /// Credits that a session wants to have, for calls in flight and transfers of several credits.
 const CREDITS_WANTED: u32 = 512;
+/// The server grants no credits.
+const EAGAIN: Errno = -11;
 /// A credit is worth so many bytes.
 const CREDIT_BYTES: usize = 64 * 1024;
 
@@ -182,17 +184,26 @@ impl Channel {
         numbers
     }
 
-    /// Whether there are credits for a chain; who lacks them is asked again when some were granted.
-    async fn afford(&self, requests: &[Request]) {
+    /// Bytes of a transfer for which there are credits; those of one at least.
+    pub fn affordable(&self) -> u32 {
+        self.credits.get().clamp(1, 1 << 10) * CREDIT_BYTES as u32
+    }
+
+    /// Waits for the credits of a chain; who lacks them is asked again when a reply came. Without any on the way they
+    /// will never come.
+    async fn afford(&self, requests: &[Request]) -> Result<(), Errno> {
         let needed: u32 = requests.iter().map(|request| self.charge(request.payload)).sum();
         std::future::poll_fn(|_| {
             if self.credits.get() >= needed || self.wire.is_gone() {
-                return std::task::Poll::Ready(());
+                return std::task::Poll::Ready(Ok(()));
+            }
+            if !self.wire.awaits_replies() {
+                return std::task::Poll::Ready(Err(EAGAIN));
             }
             self.starved.borrow_mut().push(self.wire.current_slot());
             std::task::Poll::Pending
         })
-        .await;
+        .await
     }
 
     /// Sends one request and waits for its reply.
@@ -201,7 +212,7 @@ impl Channel {
         P: FnOnce(u32, &[u8]) -> Result<T, Errno> + Unpin,
     {
         let requests = [request];
-        self.afford(&requests).await;
+        self.afford(&requests).await?;
         let numbers = self.send(&requests);
         self.wire.reply(numbers[0], move |message| parse(status_of(message)?, message)).await
     }
@@ -211,7 +222,7 @@ impl Channel {
     where
         P: FnOnce(&[u8]) -> Result<T, Errno> + Unpin,
     {
-        self.afford(&requests).await;
+        self.afford(&requests).await?;
         let numbers = self.send(&requests);
         // All are waited for from the start: they come in one message.
         let first = self.wire.reply(numbers[0], succeeded);

@@ -246,7 +246,7 @@ impl Session {
         let mut result = Ok(());
         while (data.len() as u32) < length {
             let before = data.len();
-            let count = (length - before as u32).min(most);
+            let count = (length - before as u32).min(most).min(self.channel.affordable());
             let mut body = vec![49, 0, 0x50, 0];
             put32(&mut body, count);
             put64(&mut body, offset + before as u64);
@@ -287,7 +287,7 @@ impl Session {
         let most = self.agreed.borrow().write as usize;
         let mut done = 0;
         while done < data.len() {
-            let piece = &data[done..data.len().min(done + most)];
+            let piece = &data[done..data.len().min(done + most.min(self.channel.affordable() as usize))];
             let mut body = Vec::with_capacity(48 + piece.len());
             put16(&mut body, 49);
             put16(&mut body, (HEADER + 48) as u16);
@@ -428,7 +428,10 @@ impl Session {
             body.extend_from_slice(b"*\0");
             let request = Request { command: Command::QueryDirectory, body, payload: LISTING_BYTES as usize };
             let part = self.channel.call(request, |status, message| match status {
-                status::SUCCESS => listing(output(message)?).map(Some),
+                status::SUCCESS => match output(message)? {
+                    part if part.len() > LISTING_BYTES as usize => Err(EIO),
+                    part => listing(part).map(Some),
+                },
                 status::NO_MORE_FILES => Ok(None),
                 failed => Err(status::errno(failed)),
             });
@@ -506,6 +509,10 @@ fn listing(bytes: &[u8]) -> Result<Vec<Entry>, Errno> {
         entries.push(Entry { name: String::from_utf16_lossy(&units), is_folder });
         if next == 0 {
             return Ok(entries);
+        }
+        // Entries that overlap would be more than the bytes that came.
+        if next < 104 + length {
+            return Err(EIO);
         }
         from += next;
     }

@@ -18,7 +18,8 @@ pub(super) const fn errno(status: u32) -> Errno {
         // Name, path or syntax of it not found.
         0xC000_0034 | 0xC000_003A | 0xC000_0033 | 0xC000_000F | 0xC000_000E => 2,
         0xC000_0035 => 17,
-        ACCESS_DENIED | 0xC000_0061 | LOGON_FAILURE | 0xC000_006E | 0xC000_0072 | 0xC000_015B => 13,
+        ACCESS_DENIED | 0xC000_0061 | 0xC000_0121 | LOGON_FAILURE | 0xC000_006E | 0xC000_0072 | 0xC000_015B => 13,
+        0xC000_011F => 24,
         0xC000_007F => 28,
         0xC000_0044 => 122,
         0xC000_0043 => 16,

@@ -6,9 +6,9 @@ use std::ffi::CString;
 
 #[test]
 fn addresses_say_user_host_share_and_folder() {
-    let server = SmbServer::of("smb://anna@box:4450/share/a/b?dialect=2.1&signing=required", "secret").unwrap();
+    let server = SmbServer::of("smb://anna@box:4450/my%20share/a/b?dialect=2.1&signing=required", "secret").unwrap();
     assert_eq!((server.host.as_str(), server.port), ("box", 4450));
-    assert_eq!((server.share.as_str(), server.folder.as_str()), ("share", "a/b"));
+    assert_eq!((server.share.as_str(), server.folder.as_str()), ("my share", "a/b"));
     assert_eq!(server.login.dialects, [Dialect::Smb2_1]);
     assert!(server.login.must_sign && !server.login.must_encrypt);
     let shown = format!("{server:?}");
@@ -210,4 +210,52 @@ fn no_bytes_of_a_server_break_the_client() {
         }
     }
     assert!(refused > 100 && failed > 100, "{refused} {failed}");
+}
+
+/// The value of a call whose replies are all replaced.
+fn answered(client: &mut SmbClient, what: FileCall, replace: impl Fn(&[u8]) -> Vec<u8>) -> Result<Option<i64>, String> {
+    call(client, what, "folder/name", b"", &mut Vec::new(), &mut |reply| *reply = replace(reply))
+}
+
+#[test]
+fn entries_that_overlap_are_refused_before_they_fill_the_memory() {
+    let mut client = logged_in();
+    let begun = answered(&mut client, FileCall::ReadFolder { name: 0 }, |reply| {
+        let mut reply = reply.to_vec();
+        // Of a listing: each entry begins 8 bytes after the one before.
+        if reply.get(16) == Some(&14) && reply.len() > 150 {
+            reply[4 + 64 + 8] = 8;
+        }
+        reply
+    });
+    assert_eq!(begun, Ok(Some(-5)));
+}
+
+#[test]
+fn a_reply_that_is_not_signed_ends_the_session() {
+    let mut client = logged_in();
+    client.session.channel.keys.replace(Some(packet::Keys {
+        signing: vec![1; 16],
+        algorithm: smb2::crypto::signing::SigningAlgorithm::AesCmac,
+        encryption: None,
+        signs: true,
+        signs_tree: true,
+    }));
+    let open = FileCall::Open { file: 0, name: 0, mode: BOTH, permissions: 0 };
+    let refused = answered(&mut client, open, <[u8]>::to_vec);
+    assert_eq!(refused, Err("the server sends a reply with a wrong signature".to_owned()));
+}
+
+#[test]
+fn a_server_that_grants_no_credits_is_an_error_and_does_not_hang() {
+    let mut client = logged_in();
+    let none = |reply: &[u8]| {
+        let mut reply = reply.to_vec();
+        (reply[18], reply[19]) = (0, 0);
+        reply
+    };
+    let open = FileCall::Open { file: 0, name: 0, mode: BOTH, permissions: 0 };
+    assert_eq!(answered(&mut client, open, none), Ok(Some(0)), "there is one credit at first");
+    let read = FileCall::ReadAt { file: 0, buffer: 0, length: 100, offset: 0 };
+    assert_eq!(answered(&mut client, read, none), Ok(Some(-11)));
 }
