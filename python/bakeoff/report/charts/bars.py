@@ -45,18 +45,18 @@ def bars_of(
     colour, shape, _ = contender_channels(names, shown)
     scaled = values.scaled(rows)
     scaled.axis.grid = True
-    at, one, other = (scaled.x, "x", "x2") if flat else (scaled.y, "y", "y2")
+    at, one, other, end_of = (scaled.x, "x", "x2", alt.X2) if flat else (scaled.y, "y", "y2", alt.Y2)
     along = {"y": places.y()} if flat else {"x": places.x(rows), "xOffset": alt.XOffset("contender:N", sort=shown)}
     datasets, layers = {"rows": rows}, []
     if delta is not None:
         datasets["zone"] = [{"a": known(1.0 / (1.0 + delta)), "b": 1.0 + delta}]
-        layers.append(alt.Chart(rows_of("zone")).mark_rect(color=ZONE).encode(**{one: at("a"), other: "b:Q"}))
+        layers.append(alt.Chart(rows_of("zone")).mark_rect(color=ZONE).encode(**{one: at("a"), other: end_of("b:Q")}))
     if isinstance(values, Ratios | Shares):
         datasets["one"] = [{values.field: 1.0}]
         rule = alt.Chart(rows_of("one")).mark_rule(color=MUTED, strokeWidth=1)
         layers.append(rule.encode(**{one: at(values.field)}))
     base = alt.Chart(rows_of("rows")).encode(**along)
-    layers.append(base.mark_rule(strokeWidth=BAR).encode(**{one: at("low"), other: "high:Q"}, color=colour))
+    layers.append(base.mark_rule(strokeWidth=BAR).encode(**{one: at("low"), other: end_of("high:Q")}, color=colour))
     for end in ("low", "high") if isinstance(values, Shares) else (values.field,):
         points = base.mark_point(size=POINT, opacity=1, filled=False, strokeWidth=BAR)
         layers.append(points.encode(**{one: at(end)}, color=colour, shape=shape, fill=filled(colour)))

@@ -75,10 +75,10 @@ def lines(
         thin, thick = (base.transform_filter(f"datum.{key} {how} '{value}'") for how in ("!=", "=="))
         layers += _curves(thin, y, channels, rows, THIN)
     if over:
-        base, channels = thick, (alt.value(INK), alt.value("circle"), alt.value([1, 0]))
+        base, channels = thick, (alt.ColorValue(INK), alt.ShapeValue("circle"), alt.StrokeDashValue([1, 0]))
     if any(row.get("high") is not None for row in rows):
         ends = base.mark_rule(strokeWidth=BAR, opacity=0.8)
-        layers.append(ends.encode(y=scaled.y("low"), y2="high:Q", color=channels[0]))
+        layers.append(ends.encode(y=scaled.y("low"), y2=alt.Y2("high:Q"), color=channels[0]))
     look = ALL if over else TIMED if isinstance(across, Elapsed) else THICK
     layers += _curves(thick, y, channels, rows, look)
     if isinstance(across, Loads) and (missing := [row for row in rows if _is_missing(row, bold)]):
@@ -95,7 +95,7 @@ def _curves(base: Any, y: Any, channels: Sequence[Any], rows: Sequence[Row], loo
     """A line and marks for each contender."""
     colour, shape, dash = channels
     width, opacity, size = look
-    parts = {"detail": "segment:N"} if any("segment" in row for row in rows) else {}
+    parts = {"detail": alt.Detail("segment:N")} if any("segment" in row for row in rows) else {}
     line = base.mark_line(strokeWidth=width, opacity=opacity).encode(y=y, color=colour, strokeDash=dash, **parts)
     if look == TIMED and len(rows) > MOST_POINTS:
         return [line]

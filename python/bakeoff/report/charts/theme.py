@@ -126,9 +126,10 @@ def contender_channels(
     return hue, shape, alt.StrokeDash("contender:N", scale=dashes, legend=None)
 
 
-def filled(ink: Any) -> Any:
+def filled(ink: Any) -> alt.FillValue:
     """The fill of marks: hollow where trials are left out, and where nothing is shown."""
-    return alt.condition("datum.whole !== false && datum.shown !== false", ink, alt.value(LIGHT_PAPER))
+    whole = "datum.whole !== false && datum.shown !== false"
+    return alt.FillValue(**alt.condition(whole, ink, alt.value(LIGHT_PAPER)))
 
 
 CONFIG: dict[str, Any] = {
