@@ -253,7 +253,8 @@ fn remove_all(path: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(path)
 }
 
-fn unique() -> u32 {
+/// A number that no other folder of this process has soon.
+pub(crate) fn unique() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

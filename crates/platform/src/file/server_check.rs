@@ -1,5 +1,6 @@
 //! Whether a file server can be worked on: tried before timing, by the calls that trials make.
 
+use super::folder::unique;
 use super::owner::folder_name;
 use super::server_folder::{refusal, remove_tree};
 use super::server_session::ServerSession;
@@ -16,7 +17,7 @@ const SAMPLE: usize = 4096;
 /// space. The error is a sentence.
 pub fn try_server(server: &Arc<dyn FileServer>, patience: Duration) -> Result<Value, String> {
     let mut session = ServerSession::open(server, "", 1, 0, patience).map_err(|refused| refused.reason)?;
-    let name = CString::new(folder_name("check")).map_err(|error| error.to_string())?;
+    let name = CString::new(folder_name(&format!("check-{:08x}", unique()))).map_err(|error| error.to_string())?;
     let refuse = |errno: i32| refusal(server.address(), errno);
     let tried = try_out(&mut session, &name);
     let removed = remove_tree(&mut session, &name);

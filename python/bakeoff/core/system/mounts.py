@@ -15,6 +15,8 @@ FUSE_NETWORK = {
     "goofys", "fuse-nfs", "nfs",
 }  # fmt: skip
 MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
+# How addresses of servers begin that are met by their own protocol.
+SERVERS = ("nfs://", "smb://")
 COUNTED = {"nfs", "nfs4"}
 
 
@@ -49,7 +51,7 @@ class Mount:
 
 def is_server(address: str) -> bool:
     """Whether a contender of file work is a server, met by its own protocol, and not a folder."""
-    return "://" in address
+    return address.startswith(SERVERS)
 
 
 def mount_of(address: str) -> Mount:

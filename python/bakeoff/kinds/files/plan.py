@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.core.errors import PlanError
-from bakeoff.core.system.mounts import Carrier, is_server, link_bytes_per_s, mount_of
+from bakeoff.core.system.mounts import SERVERS, Carrier, is_server, link_bytes_per_s, mount_of
 from bakeoff.core.timeouts import answers
 from bakeoff.core.units import parse_link_speed, parse_size
 from bakeoff.kinds.files.servers import check_server_address, with_identity
@@ -110,8 +110,8 @@ def homes() -> set[str]:
 
 def check_folder_address(address: str) -> None:
     """Raise PlanError unless `address` is the full path of a folder that may be worked in, and that answers."""
-    if is_server(address):
-        raise PlanError(f"address {address!r}: this suite works in folders: mount the share, give its path")
+    if "://" in address:
+        raise PlanError(f"address {address!r}: a file server's address begins with {' or '.join(SERVERS)}")
     if not address.startswith("/"):
         raise PlanError(f"address {address!r}: write the full path of a folder, such as /mnt/share")
     if "\0" in address:
@@ -158,7 +158,7 @@ class FolderPlanPart(PlanPart):
 
     def located(self, address: str, base: Path) -> str:
         """See PlanPart. What is no path at all is left to be refused."""
-        return address if is_server(address) or "\0" in address else full_path(address, base)
+        return address if "://" in address or "\0" in address else full_path(address, base)
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """Free space that the highest load step needs."""
