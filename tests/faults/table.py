@@ -112,11 +112,18 @@ def _but(*loads: str) -> tuple[str, ...]:
 _ONE_BLOCK = Says(NO_VERDICT, "a soak has one block")
 _FAST = Row(Says(FAIR, "it does the work, faster"), _ONE_BLOCK)
 _SLOW = Row(Says(LOSES, "its times show it"), _ONE_BLOCK)
+# Some 3 of 100 fail, which is overload too at a rate, where a trial is long enough to tell it from chance.
+_AT_A_RATE: dict[Places, Says] = {
+    (("web-url", "web-static"), (RATE,)): Says(NEVER_AHEAD, "more fails than may, and than a rate that is served"),
+}
 _FAILS = Row(
     Says(WITHHELD, "it fails more than the budget of errors"),
     _ONE_BLOCK,
     Says(LOSES, "no load meets the objective"),
-    {(("replay", "httperf"), (RATE, AGENTS)): Says(LOSES, "the percentile that decides lies among the failures")},
+    {
+        (("replay", "httperf"), (RATE, AGENTS)): Says(LOSES, "the percentile that decides lies among the failures"),
+        **_AT_A_RATE,
+    },
 )
 _IN_A_CLASS: dict[Places, Says] = {
     (("web-dynamic",), (CLOSED, RATE, AGENTS, HTTP_2, HTTP_3)): Says(
@@ -167,6 +174,7 @@ ROWS: dict[str, Row] = {
     "web: limit_per_s": _SLOW,
     "web: status": replace(_FAILS, apart={
         **_IN_A_CLASS,
+        **_AT_A_RATE,
         (("replay",), (RATE, AGENTS)): Says(LOSES, "the percentile that decides lies among the failures"),
         (("httperf",), (CLOSED, RATE, AGENTS)): Says(WITHHELD, "the page of the error is other content"),
         (("web-session",), (CLOSED, RATE, AGENTS)): Says(LOSES, "more of its sessions fail than a trial may"),

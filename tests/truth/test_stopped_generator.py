@@ -13,7 +13,7 @@ import pytest
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.kind import run_part
-from bakeoff.run.outcome.disturbances import LOST_SHARE
+from bakeoff.run.outcome.disturbances import LOST_SHARE, stood_still
 from bakeoff.run.outcome.judge import judge
 from tests.conftest import Target, app_workload, web_workload
 from tests.truth.test_mail_delay import workload as mail_workload
@@ -115,7 +115,8 @@ def test_stops_in_slices_add_up_and_void_the_trial(
     result = stopped_in_slices(workload, slice_ms / 1e3, 0.25, length_s=4.0)
     disturbances = result.generator.disturbances
     assert disturbances is not None and disturbances.interrupted is not None and disturbances.stopped_s is not None
-    assert disturbances.interrupted >= 1
+    # A stop that hit a wait for a processor interrupted no sleep: it is seen whole, where it is long.
+    assert disturbances.interrupted >= 1 or stood_still(disturbances) >= slice_ms / 1e3
     assert disturbances.stopped_s >= LOST_SHARE * result.window_s, disturbances
     state, reason = judge(result, 0.05, WEB)
     assert state == "voided" and ("was stopped for" in reason or "did not run for" in reason), (state, reason)
