@@ -46,6 +46,11 @@ class Audit:
         """How many comparisons were made."""
         return sum(outcome.checked for outcome in self.outcomes)
 
+    @property
+    def consistent(self) -> int:
+        """How many of them hold."""
+        return sum(outcome.consistent for outcome in self.outcomes)
+
 
 def audit(
     files: Sequence[ForeignTable],
@@ -82,4 +87,5 @@ def _without_repetition(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
             yield outcome
             continue
         kept = tuple(finding for finding in outcome.findings if finding.places[0] not in better)
-        yield Outcome(outcome.check, outcome.table, outcome.checked, kept, outcome.shows)
+        dropped = len(outcome.findings) - len(kept)
+        yield Outcome(outcome.check, outcome.table, outcome.checked - dropped, kept, outcome.shows)

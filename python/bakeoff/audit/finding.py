@@ -17,7 +17,9 @@ Sure = Literal["certain", "likely", "possible"]
 
 @dataclass(frozen=True)
 class Finding:
-    """`places` are the numbers that do not go together, the suspected one first. `repairs` would each mend it."""
+    """`places` are the numbers that do not go together, the suspected one first. `repairs` would each mend it.
+    `comparisons` is how many of its check it stands for: a unit is that of many rows.
+    """
 
     check: str
     grade: Grade
@@ -25,6 +27,7 @@ class Finding:
     fact: Fact
     sure: Sure = "certain"
     repairs: tuple[Repair, ...] = ()
+    comparisons: int = 1
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,8 @@ class Outcome:
     checked: int = 0
     findings: tuple[Finding, ...] = ()
     shows: tuple[Fact, ...] = field(default=())
+
+    @property
+    def consistent(self) -> int:
+        """How many comparisons no finding stands for. A number may be a copy of several."""
+        return max(0, self.checked - sum(finding.comparisons for finding in self.findings))

@@ -54,9 +54,24 @@ def test_the_page_marks_the_cell(tmp_path: Path) -> None:
     path, page = written(tmp_path, CLEAN.replace("45066", "45660")), tmp_path / "audit.html"
     assert audited(path, "-o", page).exit_code == 1
     html = page.read_text()
-    assert re.search(r'<td class="bad"[^>]*>(<span>)?45660', html)
+    assert re.search(r'<td class="bad"[^>]*>(<span>)?45660 \[1\]', html) and ">[1]<" in html, (
+        "the cell names its finding"
+    )
     assert "operations = rate × duration" in html and "comparison, the plan" not in html
     assert audited(path, "-o", page).exit_code != 0 and "exists already" in str(audited(path, "-o", page).exception)
+
+
+def test_a_calculated_row_is_on_the_page_and_marked(tmp_path: Path) -> None:
+    text = "clients,one (MB/s),two (MB/s)\n1,12.5,11.0\n8,80.2,70.5\n64,238.6,190.2\nTotal,331.3,277.1\n"
+    page = tmp_path / "audit.md"
+    assert audited(written(tmp_path, text), "-o", page).exit_code == 1
+    assert "| 5 | two | Total | – | 277.1 \\[1\\] |" in page.read_text() and "as 271.7" in page.read_text()
+
+
+def test_the_sentence_counts_what_holds_and_what_does_not(tmp_path: Path) -> None:
+    damaged = audited(written(tmp_path, CLEAN.replace("45066", "4506"))).output
+    # Four rows by each of two laws and against each other, and three columns against each other.
+    assert "1 file with 20 numbers, 15 comparisons: 14 consistent, 0 off and 1 impossible." in damaged
 
 
 def test_claims_are_calculated_again(tmp_path: Path) -> None:

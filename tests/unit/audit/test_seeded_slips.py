@@ -156,6 +156,16 @@ def test_other_damage_is_found(kind: str, capsys: pytest.CaptureFixture[str]) ->
     assert all_ >= TRIES and number >= 0.95 * all_
 
 
+def test_a_unit_that_is_wrong_leaves_no_row_consistent() -> None:
+    """One finding stands for all of its rows; no other check has more findings than comparisons."""
+    of_rows = 0
+    for one in unit_of_the_table():
+        (law,) = (outcome for outcome in one.outcomes if outcome.check == "throughput")
+        of_rows += law.consistent == 0
+        assert all(outcome.checked >= sum(f.comparisons for f in outcome.findings) for outcome in one.outcomes)
+    assert of_rows == TRIES
+
+
 @pytest.mark.parametrize("form", made.CLEAN)
 def test_clean_tables_are_not_suspected(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     number, all_ = found(audit([made.table(made.CLEAN[form](random.Random(seed)))]) for seed in range(100, 200))

@@ -119,7 +119,7 @@ def _other_unit(table: Table, law: Law, found: Fit, product: Column, number: int
     far = not 0.5 < found.constant / readings[0] < 2.0
     row = int(np.flatnonzero(found.checked & ~found.wrong)[0])
     grade: Grade = "impossible" if far else "off"
-    return Finding(law.key, grade, (table.place(product, row),), fact, "certain")
+    return Finding(law.key, grade, (table.place(product, row),), fact, "certain", comparisons=fit_rows)
 
 
 def _unfit(table: Table, law: Law, found: Fit, constant: Interval, columns: tuple[Column, Column, Column]) -> Outcome:
@@ -134,7 +134,8 @@ def _unfit(table: Table, law: Law, found: Fit, constant: Interval, columns: tupl
     row = int(np.flatnonzero(found.checked)[0])
     places = tuple(table.place(column, row) for column in columns)
     grade: Grade = "impossible" if table.exact else "off"
-    return Outcome(law.key, table.file, number, (Finding(law.key, grade, places, fact, "certain"),))
+    finding = Finding(law.key, grade, places, fact, "certain", comparisons=number)
+    return Outcome(law.key, table.file, number, (finding,))
 
 
 def _findings(table: Table, law: Law, found: Fit, columns: tuple[Column, Column, Column]) -> Iterator[Finding]:

@@ -196,9 +196,10 @@ def _tail(table: Table, ranks: list[tuple[float, Column]]) -> Outcome:
             continue
         needed = 1.0 / (1.0 - share)
         known = count.known & column.known
+        known[list(reported)] = False  # what the lower one needs and has not
         checked += int(known.sum())
         few = known & (count.base.high > 0) & (count.base.high < needed * (1 - 1e-9))
-        for row in (one for one in map(int, np.flatnonzero(few)) if one not in reported):
+        for row in map(int, np.flatnonzero(few)):
             reported.add(row)
             fact = TooShort(share, float(count.base.middle[row]), needed)
             places = (table.place(column, row), table.place(count, row))

@@ -1,7 +1,6 @@
 """`bakeoff audit`: results of others held to the arithmetic that every result must obey."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
@@ -12,14 +11,11 @@ from bakeoff.cli.console import make_console
 from bakeoff.cli.read.page import PageForceOption, PageOption, write_page
 from bakeoff.core.errors import PlanError
 from bakeoff.core.system.collector import without_collector
-from bakeoff.core.units import parse_link_speed, parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.audit.claims.claim import Claim
     from bakeoff.audit.finding import Outcome
-    from bakeoff.audit.given import Given
     from bakeoff.formats.foreign.table import ForeignTable
     from bakeoff.formats.importers.base import Options
 
@@ -118,12 +114,17 @@ def audit(
         return
     if not files:
         raise PlanError("name a file of results: bakeoff audit table.csv")
-    given = _given(link_speed, bus_speed, memory_speed, memory)
+    from bakeoff.audit.given import read_given
+
+    stated = {"link_speed": link_speed, "bus_speed": bus_speed, "memory_speed": memory_speed, "memory": memory}
+    given = read_given(stated.get, lambda name: f"--{name.replace('_', '-')}")
     if output is not None:
         from bakeoff.cli.read.report import check_target
 
         check_target(files, output, force)
     from bakeoff.audit.audit import audit as audited  # NumPy takes a moment: refuse bad input first
+    from bakeoff.audit.sources import read_claims
+    from bakeoff.formats.foreign.source import Source
     from bakeoff.formats.importers.base import Options
 
     options = Options(
@@ -136,7 +137,8 @@ def audit(
     with without_collector():
         tables = [_table(path, as_format, options) for path in files]
         own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
-        made = audited(tables, given, lambda names: _claims(claims, text, names), own)
+        listed, sentences = (None if path is None else Source(path) for path in (claims, text))
+        made = audited(tables, given, lambda names: read_claims(listed, sentences, names), own)
     if output is not None:
         from bakeoff.report.audit.page import compose
 
@@ -164,47 +166,17 @@ def _word(flag: str, given: str | None, words: tuple[Word, ...]) -> Word | None:
     raise PlanError(f"{flag} {given!r} is neither: write {' or '.join(words)}")
 
 
-def _given(link: str | None, bus: str | None, memory_speed: str | None, memory: str | None) -> "Given":
-    """What is said of the machines. Raises PlanError."""
-    from bakeoff.audit.given import Given
-
-    return Given(
-        _read("--link-speed", link, parse_link_speed),
-        _read("--bus-speed", bus, _speed),
-        _read("--memory-speed", memory_speed, _speed),
-        _read("--memory", memory, parse_size),
-    )
-
-
-def _read(flag: str, text: str | None, parse: Callable[[str], float]) -> float | None:
-    try:
-        return None if text is None else float(parse(text))
-    except ValueError as error:
-        raise PlanError(f"{flag}: {error}") from None
-
-
-def _speed(text: str) -> float:
-    """Bytes a second of `133MB/s`."""
-    return parse_size(text.strip().removesuffix("/s"))
-
-
 def _table(path: Path, as_format: str | None, options: "Options") -> "ForeignTable":
     """A file as a table. Raises PlanError that names it, RunFileError."""
-    from dataclasses import replace
-
     if path.suffix == RUN_FILE:
         from bakeoff.audit.of_run import table_of
         from bakeoff.store.sqlite.read import read_run
 
         return table_of(read_run(path), str(path))
+    from bakeoff.audit.sources import read_table
     from bakeoff.formats.foreign.source import Source
-    from bakeoff.formats.importers import importer, sniffed
 
-    source = Source(path)
-    try:
-        return replace(importer(as_format or sniffed(source)).read(source, options), path=str(path))
-    except PlanError as error:
-        raise PlanError(f"{path}: {error}") from None
+    return read_table(Source(path), as_format, options)
 
 
 def _own(path: Path) -> "Sequence[Outcome]":
@@ -214,22 +186,3 @@ def _own(path: Path) -> "Sequence[Outcome]":
     from bakeoff.store.sqlite.read import read_run
 
     return own_outcomes(compare_run(read_run(path)), str(path))
-
-
-def _claims(listed: Path | None, text: Path | None, names: "Sequence[str]") -> "list[Claim]":
-    """The claims of both files. Raises PlanError."""
-    from bakeoff.audit.claims.listed import claims_of
-    from bakeoff.audit.claims.text import claims_in
-    from bakeoff.formats.foreign.source import Source
-
-    found: list[Claim] = []
-    for path, read in ((listed, claims_of), (text, claims_in)):
-        if path is not None:
-            try:
-                content = Source(path).text()
-            except PlanError as error:
-                raise PlanError(f"{path}: {error}") from None
-            found += read(content, str(path), names)
-    if text is not None and not any(claim.file == str(text) for claim in found):
-        raise PlanError(f"{text}: no sentence has a percentage that compares: give the claims by --claims")
-    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Source:
     @cached_property
     def raw_head(self) -> bytes:
         """Its first part."""
-        with self._open() as file:
+        with self.open() as file:
             return file.read(HEAD_BYTES)
 
     @cached_property
@@ -69,7 +70,7 @@ class Source:
 
     def data(self, most: int = MOST_BYTES) -> bytes:
         """All of it."""
-        with self._open() as file:
+        with self.open() as file:
             found = file.read(most + 1)
         if len(found) > most:
             raise PlanError(f"it is larger than {most // MIB} MiB: is it the result of one run?")
@@ -88,7 +89,7 @@ class Source:
         if self.encoding.startswith("utf-16"):
             yield from enumerate(self.text().splitlines(), 1)
             return
-        with self._open() as file:
+        with self.open() as file:
             number = 0
             while line := file.readline(MOST_LINE_BYTES + 1):
                 number += 1
@@ -106,13 +107,25 @@ class Source:
         """All of it as JSON."""
         return parsed_json(self.text())
 
-    def _open(self) -> BinaryIO:
+    def open(self) -> BinaryIO:
+        """The file, to be closed. Raises PlanError."""
         try:
             return self.path.open("rb")
         except ValueError:  # a name with a zero byte
             raise PlanError("it cannot be read (no such file): check the path") from None
         except OSError as error:
             raise PlanError(f"it cannot be read ({error.strerror}): check the path") from None
+
+
+@dataclass(frozen=True)
+class SourceInMemory(Source):
+    """A file whose content is at hand: `path` is what it was called."""
+
+    content: bytes
+
+    def open(self) -> BinaryIO:
+        """Its content as a file."""
+        return io.BytesIO(self.content)
 
 
 def parsed_json(text: str, line: int = 1) -> Any:

@@ -46,10 +46,15 @@ def summary(audit: Audit) -> str:
     files = f"{wording.plural(len(audit.files), 'file')} with {wording.plural(audit.numbers, 'number')}"
     if not audit.checked:
         return f"{files}: no two of them depend on each other, so nothing could be checked."
-    parts = [wording.plural(audit.impossible, "impossible number")] if audit.impossible else []
-    parts += [f"{audit.off:,} off"] if audit.off else []
-    found = wording.names(parts) if parts else "all consistent within rounding"
-    return f"{files}, {wording.plural(audit.checked, 'comparison')}: {found}."
+    return f"{files}, {counted(audit)}."
+
+
+def counted(audit: Audit) -> str:
+    """ "40 comparisons: 37 consistent, 1 off and 2 impossible"."""
+    counts = {"consistent": audit.consistent, "off": audit.off, "impossible": audit.impossible}
+    parts = [f"{number:,} {grade}" for grade, number in counts.items()]
+    found = wording.names(parts) if audit.findings else "all consistent within rounding"
+    return f"{wording.plural(audit.checked, 'comparison')}: {found}"
 
 
 def _finding(finding: Finding, console: Console) -> None:

@@ -67,7 +67,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells are text as it is to be read. The first column names the row."""
+    """Cells are text as it is to be read. The first column names the row. One that is `verbatim` has the words of a
+    foreign file: a contender of that name is another one.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -75,6 +77,7 @@ class Table:
     note: str = ""
     folded: bool = False
     detail: Detail = Detail.PAGE
+    verbatim: bool = False
 
 
 @dataclass(frozen=True)

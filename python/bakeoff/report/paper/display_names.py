@@ -112,6 +112,8 @@ def _card(card: Card, text: Words, cell: Words) -> Card:
 
 
 def _table(table: Table, text: Words, cell: Words) -> Table:
+    if table.verbatim:
+        return table
     columns = tuple(_column(column, cell) for column in table.columns)
     rows = tuple(tuple(_cell(one, cell) for one in row) for row in table.rows)
     return replace(table, title=text(table.title), columns=columns, rows=rows, note=text(table.note))

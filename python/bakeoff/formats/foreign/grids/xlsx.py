@@ -25,7 +25,7 @@ def xlsx_grid(source: Source) -> Grid:
     """The cells of the first sheet. Raises PlanError that says what is wrong, with the cell."""
     source.data()  # within bounds
     try:
-        with zipfile.ZipFile(source.path) as archive:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
             return _first_sheet(_Workbook(archive))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise PlanError(f"it is no whole .xlsx file ({error}): save it again, or as CSV") from None
