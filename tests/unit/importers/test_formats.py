@@ -77,7 +77,7 @@ KNOWN: dict[str, tuple[str, str, str, dict[str, float]]] = {
         "jmeter",
         "",
         "4 clients",
-        {"operations": 196, "errors": 4, "mean": 0.0145, "rate": 200 / 2.014, "p50": 0.014, "duration": 2.014},
+        {"operations": 87, "errors": 9, "mean": 3.329 / 96, "rate": 96 / 0.983, "p50": 0.016, "bytes in": 100968},
     ),
     "fio-mix.json": (
         "fio",
@@ -113,14 +113,21 @@ KNOWN: dict[str, tuple[str, str, str, dict[str, float]]] = {
     ),
     "prometheus.txt": (
         "prometheus",
+        "method GET, status 200, url http://127.0.0.1:18080/k",
         "",
-        "8 clients",
-        {"requests": 12000, "errors": 0, "bytes in": 12288000, "p50": 0.0061, "p99": 0.0188, "mean": 0.0065},
+        {"requests": 138, "bytes in": 141312, "bytes out": 0, "mean": 0.5557953090000002 / 138},
     ),
-    "vdbench.html": ("vdbench", "rd1", "2 clients, block size 4KiB", {"rate": 2600, "throughput": 10.16 * 2**20}),
+    "prometheus-server.txt": (
+        "prometheus",
+        "handler /-/healthy",
+        "",
+        {"requests": 20, "mean": 0.001021328 / 20},
+    ),
+    "vdbench.html": ("vdbench", "rd1", "2 clients, block size 4KiB", {"rate": 2600, "throughput": 10.1562 * 2**20}),
+    "vdbench-files.html": ("vdbench", "", "8 clients, block size 4KiB", {"rate": 10240, "throughput": 40 * 2**20}),
     "phoronix.xml": ("phoronix", "Timed build", "", {"result in Seconds": 61.4}),
-    "postal.txt": ("postal", "", "", {"operations": 1200, "rate": 20, "bytes out": 9600 * 1024}),
-    "smtp-source.txt": ("smtp-source", "", "8 clients", {"duration": 4.021, "rate": 2000 / 4.021}),
+    "postal.txt": ("postal", "", "", {"operations": 118, "rate": 118 / 60, "bytes out": 518 * 1024}),
+    "smtp-source.txt": ("smtp-source", "", "4 clients", {"duration": 0.921, "rate": 2000 / 0.921}),
 }
 FILES = [*(SAMPLES / name for name in KNOWN), SAMPLES / "hdr.hlog", *sorted(OTHERS.glob("*.txt"))]
 
@@ -322,9 +329,60 @@ def test_bakeoffs_own_openmetrics_come_back_as_they_were() -> None:
 
 
 def test_of_prometheus_text_a_histogram_gives_a_mean_and_no_percentile() -> None:
-    apache = next(row for row in read(SAMPLES / "prometheus.txt").rows if row.contender == "apache")
-    found = {name: value.value for name, value in apache.values.items()}
-    assert found == pytest.approx({"requests": 9000, "errors": 3, "bytes in": 9216000, "mean": 0.009})
+    row = read(SAMPLES / "prometheus.txt").rows[0]
+    assert set(row.values) == {"requests", "bytes in", "bytes out", "mean"}
+
+
+def test_what_a_program_tells_of_itself_is_no_load() -> None:
+    """Pauses of its garbage collector are no response times, and failed scrapes are no errors of requests."""
+    rows = [row for name in ("prometheus.txt", "prometheus-server.txt") for row in read(SAMPLES / name).rows]
+    assert not any(name in row.values for row in rows for name in ("errors", "p50", "minimum"))
+    assert not any("cause" in row.part for row in rows)
+
+
+def test_labels_of_prometheus_text_are_contenders_and_loads() -> None:
+    labels = 'server="nginx",clients="8"'
+    name = "http_request_duration_seconds"
+    text = (
+        f'# TYPE {name} summary\n{name}{{{labels},quantile="0.99"}} 0.0188\n'
+        f"{name}_sum{{{labels}}} 78\n{name}_count{{{labels}}} 12000\n"
+        f"# TYPE http_request_errors_total counter\nhttp_request_errors_total{{{labels}}} 3\n"
+        f"# TYPE http_requests_received_total counter\nhttp_requests_received_total{{{labels}}} 12000\n"
+    )
+    (row,) = table_of("prometheus", text).rows
+    assert (row.contender, row.where()) == ("nginx", "8 clients")
+    found = {name: value.value for name, value in row.values.items()}
+    assert found == pytest.approx({"p99": 0.0188, "mean": 0.0065, "requests": 12000, "errors": 3})
+
+
+@pytest.mark.parametrize("name", ["MiBps (Binary)", "MBps (Binary)"])
+def test_iometer_calls_mebibytes_by_two_names(name: str) -> None:
+    text = (SAMPLES / "iometer-2006.csv").read_text().replace(",MBps,", f",{name},")
+    assert table_of("iometer", text).rows[0].values["throughput in MiB/s"].value == 10 * 2**20
+
+
+@pytest.mark.parametrize("name", ["elbencho.csv", "elbencho.json"])
+def test_reads_beside_writes_are_rows_and_threads_those_of_all_hosts(name: str) -> None:
+    rows = [row for row in read(SAMPLES / name).rows if row.part.startswith("rwmix70")]
+    assert [(row.part, row.values["rate"].value, row.values["mean"].value) for row in rows] == [
+        ("rwmix70 write", 300, pytest.approx(0.0081)),
+        ("rwmix70 read", 700, pytest.approx(0.0036)),
+    ]
+    assert all(row.load["clients"].value == 8 and row.values["duration"].value == 1.024 for row in rows)
+    rate = rows[0].values["rate"]
+    assert rate.low == 300 and rate.high == pytest.approx(301)  # cut, not rounded
+
+
+def test_of_file_systems_vdbench_tells_no_mean_of_writes_that_did_not_happen() -> None:
+    (row,) = read(SAMPLES / "vdbench-files.html").rows
+    assert row.values["read mean"].value == pytest.approx(0.00078) and "write mean" not in row.values
+
+
+def test_a_part_of_a_minute_is_no_minute_of_postal() -> None:
+    lines = (SAMPLES / "postal.txt").read_text().splitlines(keepends=True)
+    assert len(read(SAMPLES / "postal.txt").rows) == 1 and lines[1].startswith("00:09,80,")
+    with pytest.raises(PlanError, match="more than two minutes"):
+        table_of("postal", "".join(lines[:2]))
 
 
 @pytest.mark.parametrize(

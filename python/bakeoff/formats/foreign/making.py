@@ -58,9 +58,9 @@ class RowMaker:
         self.put(name, text, unit, line, "exact")
 
     def of_text(self, name: str, printed: object, unit: Unit, line: int) -> None:
-        """One metric that a JSON object may hold as text; what it does not hold is left out."""
+        """One metric, cut to its digits, that a JSON object may hold as text; what it does not hold is left out."""
         if isinstance(printed, str) and printed:
-            self.put(name, printed, unit, line, "exact" if unit.quantity in ("count", "bytes") else "nearest")
+            self.put(name, printed, unit, line, "exact" if unit.quantity in ("count", "bytes") else "down")
 
     def under(self, name: str, text: str, unit: Unit = NO_UNIT, line: int = 0) -> None:
         """The load."""

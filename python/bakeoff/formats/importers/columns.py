@@ -8,6 +8,7 @@ from bakeoff.core.errors import PlanError
 from bakeoff.formats.foreign.grids.grid import GridRow
 from bakeoff.formats.foreign.grids.text import delimited
 from bakeoff.formats.foreign.making import RowMaker
+from bakeoff.formats.foreign.printed import Rounding
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.units import Unit
 
@@ -30,10 +31,10 @@ def places(heading: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def fill(row: RowMaker, line: GridRow, where: Mapping[str, int], names: Names) -> None:
+def fill(row: RowMaker, line: GridRow, where: Mapping[str, int], names: Names, rounding: Rounding = "nearest") -> None:
     """Puts the figures of a line into a row, as far as it has them. Raises PlanError for one that is no number."""
     for column, (metric, unit) in names.items():
         place = where.get(column)
         text = "" if place is None else line.cell(place)
         if text and text.lower() not in ("n/a", "-", "nan"):
-            row.put(metric, text, unit, line.line, "exact" if unit.quantity in ("count", "bytes") else "nearest")
+            row.put(metric, text, unit, line.line, "exact" if unit.quantity in ("count", "bytes") else rounding)

@@ -1,5 +1,6 @@
 """elbencho's CSV file (--csvfile), and its JSON file (--jsonfile) with an object a line. Figures are those of the last
-thread to finish, which had all of the work.
+thread to finish, which had all of the work, cut to whole numbers. Of reads and writes at once, the reads are a row of
+their own.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from bakeoff.formats.foreign.making import RowMaker, inner, value_of
 from bakeoff.formats.foreign.printed import Printed
 from bakeoff.formats.foreign.sizes import binary_size
 from bakeoff.formats.foreign.source import Source, parsed_json
-from bakeoff.formats.foreign.table import ForeignTable, ForeignValue
+from bakeoff.formats.foreign.table import ForeignRow, ForeignTable, ForeignValue
 from bakeoff.formats.foreign.units import BYTES, BYTES_PER_S, COUNT, MIB_PER_S, MS, US, Unit
 from bakeoff.formats.importers.base import Options, refuse
 from bakeoff.formats.importers.columns import fill, heading_and_lines, places
@@ -23,6 +24,7 @@ FIGURES = {
     "io lat us [avg]": (table.MEAN, US),
     "io lat us [max]": (table.MAXIMUM, US),
 }
+READS = "rwmix read "
 STATED = ("version", "command", "direct io", "random", "path type", "paths", "hosts", "files", "file size")
 MISSING = ("how many operations failed", "percentiles")
 
@@ -53,33 +55,56 @@ def read(source: Source, options: Options) -> ForeignTable:
 
 
 def _read_json(source: Source) -> ForeignTable:
-    rows, stated = [], dict[str, str]()
+    rows, stated = list[ForeignRow](), dict[str, str]()
     for number, text in source.lines():
         if not text.strip():
             continue
         found = parsed_json(text, number)
         config, last = inner(found, "config"), inner(found, "last_done")
-        row = RowMaker(number, part=str(inner(found).get("phase_type", ""))[:60].lower())
+        writes, reads = (RowMaker(number, part=str(inner(found).get("phase_type", ""))[:60].lower()) for _ in range(2))
         for metric, path, unit in JSON_FIGURES:
-            row.of_text(metric, inner(last, *path[:-1]).get(path[-1]), unit, number)
-        _load(row, config.get("threads"), config.get("io_depth"), config.get("block_size"), number)
-        if row.values:
-            rows.append(row.made())
+            writes.of_text(metric, inner(last, *path[:-1]).get(path[-1]), unit, number)
+            mixed = (*path[:-1], "rwmix_read") if len(path) > 1 else ("rwmix_read",)
+            reads.of_text(metric, inner(last, *mixed).get(path[-1]), unit, number)
+        load = (config.get(key) for key in ("hosts", "threads", "io_depth", "block_size"))
+        rows += _phase(writes, reads, *load)
         stated |= {name.replace("_", " "): str(config[name])[:300] for name in JSON_STATED if name in config}
     if not rows:
         raise refuse(1, "no line is an object whose `last_done` holds figures")
     return ForeignTable("elbencho", "elbencho", tuple(rows), stated=stated, missing=MISSING)
 
 
-def _load(row: RowMaker, threads: object, depth: object, size: object, line: int) -> None:
-    """The load, as far as it is stated by whole numbers."""
-    for name, printed in ((table.CLIENTS, threads), (table.DEPTH, depth)):
-        text = str(printed)
-        if text.isascii() and text.isdigit() and int(text[:9]):
-            row.load[name] = value_of(text, COUNT, line, name, rounding="exact")
+def _phase(
+    writes: RowMaker, reads: RowMaker, hosts: object, threads: object, depth: object, size: object
+) -> list[ForeignRow]:
+    """The rows of a phase, whose reads have figures of their own where they ran beside writes."""
+    if reads.values:
+        if table.DURATION in writes.values:
+            reads.values[table.DURATION] = writes.values[table.DURATION]
+        writes.part, reads.part = f"{writes.part} write", f"{reads.part} read"
+    for row in (writes, reads):
+        _load(row, hosts, threads, depth, size)
+    return [row.made() for row in (writes, reads) if row.values]
+
+
+def _load(row: RowMaker, hosts: object, threads: object, depth: object, size: object) -> None:
+    """The load, as far as it is stated by whole numbers. Threads are those of each host."""
+    counts = [_whole(printed) for printed in (hosts, threads, depth)]
+    if counts[1]:
+        row.load[table.CLIENTS] = value_of(
+            str((counts[0] or 1) * counts[1]), COUNT, row.line, table.CLIENTS, rounding="exact"
+        )
+    if counts[2]:
+        row.load[table.DEPTH] = value_of(str(counts[2]), COUNT, row.line, table.DEPTH, rounding="exact")
     found = binary_size(str(size))
     if found:
-        row.load[table.BLOCK_SIZE] = ForeignValue(Printed(str(found), found, found, found), BYTES, line)
+        row.load[table.BLOCK_SIZE] = ForeignValue(Printed(str(found), found, found, found), BYTES, row.line)
+
+
+def _whole(printed: object) -> int:
+    """A whole number of at most nine digits; 0 for anything else."""
+    text = str(printed)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _read_csv(source: Source) -> ForeignTable:
@@ -87,15 +112,13 @@ def _read_csv(source: Source) -> ForeignTable:
     where = places(heading.cells)
     if "operation" not in where or not lines:
         raise refuse(heading.line, "a heading with `operation` and lines below it were expected")
-    rows, stated = [], dict[str, str]()
+    rows, stated = list[ForeignRow](), dict[str, str]()
     for line in lines:
-        row = RowMaker(line.line, part=line.cell(where["operation"])[:60].lower())
-        fill(row, line, where, FIGURES)
-        printed = (line.cell(where[key]) if key in where else "" for key in ("threads", "io depth", "block size"))
-        threads, depth, size = printed
-        _load(row, threads, depth, size, line.line)
-        if row.values:
-            rows.append(row.made())
+        writes, reads = (RowMaker(line.line, part=line.cell(where["operation"])[:60].lower()) for _ in range(2))
+        fill(writes, line, where, FIGURES, "down")
+        fill(reads, line, where, {READS + name: figure for name, figure in FIGURES.items()}, "down")
+        load = (line.cell(where[key]) if key in where else "" for key in ("hosts", "threads", "io depth", "block size"))
+        rows += _phase(writes, reads, *load)
         stated |= {name: line.cell(where[name])[:300] for name in STATED if name in where and line.cell(where[name])}
     if not rows:
         raise refuse(heading.line, "no line below this heading holds a figure")

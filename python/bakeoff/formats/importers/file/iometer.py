@@ -19,6 +19,7 @@ FIGURES = {
     "mbps (decimal)": (table.THROUGHPUT, MB_PER_S),
     "mbps": (table.THROUGHPUT, OLD_MB_PER_S),
     "mibps (binary)": ("throughput in MiB/s", MIB_PER_S),
+    "mbps (binary)": ("throughput in MiB/s", MIB_PER_S),
     "average response time": (table.MEAN, MS),
     "maximum response time": (table.MAXIMUM, MS),
     "errors": (table.ERRORS, COUNT),

@@ -1,4 +1,6 @@
-"""vdbench's flat file (flatfile.html): the line of averages of each run. Its MB are counted in 1,024."""
+"""vdbench's flat file (flatfile.html): the line of averages of each run, of raw devices and of file systems, whose
+columns are the same in other letters. Its MB are counted in 1,024.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from bakeoff.formats.importers.base import Options, refuse
 
 FIGURES = {
     "rate": (table.RATE, Unit("IOPS", "operations/s")),
-    "MB/sec": (table.THROUGHPUT, Unit("MB/sec", "bytes/s", MIB_PER_S.factor)),
+    "mb/sec": (table.THROUGHPUT, Unit("MB/sec", "bytes/s", MIB_PER_S.factor)),
     "resp": (table.MEAN, MS),
     "read_resp": ("read mean", MS),
     "write_resp": ("write mean", MS),
@@ -25,7 +27,7 @@ MOST_RUNS = 10_000
 
 
 def sniff(source: Source) -> bool:
-    return "Interval" in source.head and "MB/sec" in source.head and "xfersize" in source.head
+    return "Interval" in source.head and "MB/sec" in source.head and "xfersize" in source.head.lower()
 
 
 def read(source: Source, options: Options) -> ForeignTable:
@@ -33,17 +35,18 @@ def read(source: Source, options: Options) -> ForeignTable:
     rows = []
     for number, line in source.short_lines():
         words = line.split()
-        if "Interval" in words and "xfersize" in words:
-            names = words
+        if "Interval" in words and "MB/sec" in words:
+            names = [word.lower() for word in words]
             continue
         if not names or len(words) < len(names) or line.startswith("*"):
             continue
         cells = dict(zip(names, words, strict=False))
-        if not cells["Interval"].startswith("avg"):
+        if not cells["interval"].startswith("avg"):
             continue
-        row = RowMaker(number, part=cells.get("Run", "")[:60])
+        row = RowMaker(number, part=cells.get("run", "")[:60])
         for key, (metric, unit) in FIGURES.items():
-            if cells.get(key, "n/a") != "n/a":
+            # The mean of reads is printed as 0 where there were none, and so is that of writes.
+            if cells.get(key, "n/a") not in (("n/a", "0") if metric in ("read mean", "write mean") else ("n/a",)):
                 row.put(metric, cells[key], unit, number)
         for name, key in ((table.CLIENTS, "threads"), (table.BLOCK_SIZE, "xfersize")):
             text = cells.get(key, "")

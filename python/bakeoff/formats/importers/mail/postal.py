@@ -1,5 +1,5 @@
 """postal's lines, one a minute: time, messages, data in KB, errors, connections, TLS connections. Each minute is a
-sample.
+sample. postal prints when the clock's minute ends, so that the first line counts a part of one: it is left out.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> ForeignTable:
-    rows, below = [], False
+    rows, below, partial = [], False, True
     for number, line in source.short_lines():
         if HEADING.fullmatch(line):
-            below = True
+            below = partial = True
             continue
         cells = [cell.strip() for cell in line.split(",")]
         if not below or not line.strip():
             continue
         if len(cells) < 5:
             raise refuse(number, f"five numbers of a minute were expected, not {line[:60]!r}")
+        if partial:
+            partial = False
+            continue
         row = RowMaker(number)
         row.exactly(table.OPERATIONS, cells[1], COUNT, number)
         row.put(table.BYTES_OUT, cells[2], KIB, number)
@@ -46,5 +49,6 @@ def read(source: Source, options: Options) -> ForeignTable:
         if len(rows) > MOST_MINUTES:
             raise refuse(number, f"it has more than {MOST_MINUTES:,} minutes")
     if not rows:
-        raise refuse(1, "no minute stands below postal's heading: is all of its output there?")
-    return ForeignTable("postal", "postal", tuple(rows), missing=MISSING)
+        raise refuse(1, "no whole minute stands below postal's heading: let it run for more than two minutes")
+    stated = {"left out": "the first line, which counts a part of a minute"}
+    return ForeignTable("postal", "postal", tuple(rows), stated=stated, missing=MISSING)

@@ -35,13 +35,18 @@ OWN_FIGURES = {
     "service_p99_seconds": ("service p99", SECONDS),
     "response_p99_seconds": ("p99", SECONDS),
 }
-# Of other tools: by which word of a counter's name it is known, in this order.
+# Of other tools: by which word of a counter's name it is known, in this order; that of a size has one of SIZES, too.
 COUNTERS: tuple[tuple[tuple[str, ...], str, Unit], ...] = (
+    (("received", "in"), table.BYTES_IN, BYTES),
+    (("sent", "out"), table.BYTES_OUT, BYTES),
     (("error", "errors", "failed", "failures"), table.ERRORS, COUNT),
-    (("received",), table.BYTES_IN, BYTES),
-    (("sent",), table.BYTES_OUT, BYTES),
     (("reqs", "requests", "operations", "iterations"), table.REQUESTS, COUNT),
 )
+SIZES = {"bytes", "data"}
+# Times are those of operations only where a word of the name says so: pauses of a garbage collector are times as well.
+TIMED = {"http", "rpc", "req", "reqs", "request", "requests", "response", "operation", "operations", "latency"}
+# What a program tells of itself: scrapes of its metrics are no load.
+OF_ITSELF = ("promhttp_", "go_", "process_")
 TIMES = {"seconds": SECONDS, "milliseconds": Unit("ms", "time", 1e-3), "microseconds": Unit("µs", "time", 1e-6)}
 # Labels that name the contender, and loads.
 CONTENDERS = ("contender", "server", "instance")
@@ -126,7 +131,7 @@ def _rows(reader: _Reader) -> Iterator[ForeignRow]:
     sums: dict[tuple[tuple[tuple[str, str], ...], str], dict[str, _Sample]] = {}
     clients = next((one for name in GAUGES for one in reader.samples if one.name.endswith(name)), None)
     for sample in reader.samples:
-        if not _is_number(sample):
+        if not _is_number(sample) or sample.name.startswith(OF_ITSELF):
             continue
         labels = tuple(sorted((name, text) for name, text in sample.labels.items() if name not in ("quantile", "le")))
         base, _, last = sample.name.rpartition("_")
@@ -169,9 +174,9 @@ def _part(labels: Mapping[str, str]) -> str:
 
 
 def _counter(row: RowMaker, sample: _Sample) -> None:
-    words = sample.name.removesuffix("_total").split("_")
+    words = set(sample.name.removesuffix("_total").split("_"))
     for names, metric, unit in COUNTERS:
-        if set(names) & set(words):
+        if words.intersection(names) and bool(words & SIZES) == (unit is BYTES):
             row.put(metric, sample.text, unit, sample.line, "exact")
             return
 
@@ -195,8 +200,9 @@ def _mean(row: RowMaker, base: str, parts: Mapping[str, _Sample]) -> None:
 
 
 def _time(name: str) -> Unit | None:
-    """The unit of a metric of times, by the end of its name."""
-    return TIMES.get(name.rpartition("_")[2])
+    """The unit of a metric of operations' times, by the end of its name; None of any other."""
+    words = name.split("_")
+    return TIMES.get(words[-1]) if TIMED.intersection(words) else None
 
 
 def _is_number(sample: _Sample) -> bool:
