@@ -66,7 +66,7 @@ def audit(
         outcomes = tuple(_without_repetition(_all(tables, given)))
         names = list(dict.fromkeys(table.contender for table in tables))
         outcomes += (*own, *check_claims(claims(names), tables))
-    rows = [row for file in files for row in (*file.rows, *file.summaries)]
+    rows = [row for file in files for row in (*file.rows, *file.summaries, *file.changes)]
     return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for row in rows))
 
 

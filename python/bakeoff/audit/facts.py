@@ -240,3 +240,59 @@ class OtherUnit(Fact):
     constant: float
     fit: int
     rows: int
+
+
+@dataclass(frozen=True)
+class WrongChange(Fact):
+    """By how much a number is more or less than another: from `low` to `high` in `unit`, % or ×, of `from_numbers`."""
+
+    unit: str
+    low: float
+    high: float
+    from_numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OtherChange(Fact):
+    """A change in percent of the number itself and not of what it is held to: that is from `low` to `high`. `beyond`:
+    it is a fall by more than all.
+    """
+
+    beyond: bool
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class WrongBase(Fact):
+    """The number that changes are of, in the row without one: the others were calculated from another one."""
+
+    expected: Expected
+
+
+@dataclass(frozen=True)
+class NoBase(Fact):
+    """So many `rows` imply bases from `low` to `high`, and none is that of all."""
+
+    low: float
+    high: float
+    rows: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class Exchanged(Fact):
+    """Two rows in each other's place, this one and `other`: exchanged, all `fit` changes fit."""
+
+    other: str
+    fit: int
+
+
+@dataclass(frozen=True)
+class NotAsPrinted(Fact):
+    """A number beside the output of a tool that it was typed from: `stands` in `file`, and so many others are equal."""
+
+    file: str
+    stands: str
+    unit: str
+    equal: int

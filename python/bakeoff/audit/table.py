@@ -144,7 +144,8 @@ class Table:
     """What one file has of one contender and one `part` of the work ("" for all of it).
 
     `exact` tables are printed by a program that calculates columns from each other, so that they must fit. `summaries`
-    are the rows of the contender, of all parts, that were calculated from others.
+    are the rows of the contender, of all parts, that were calculated from others; `changes` those of the file that say
+    how much a row is more or less than another.
     """
 
     file: str
@@ -156,6 +157,7 @@ class Table:
     stated: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     summaries: tuple[ForeignRow, ...] = ()
+    changes: tuple[ForeignRow, ...] = ()
 
     @property
     def measured(self) -> tuple[Column, ...]:
@@ -206,7 +208,8 @@ def tables_of(foreign: ForeignTable, exact: bool = False) -> Iterator[Table]:
             for name in values
         }
         own = tuple(row for row in foreign.summaries if row.contender == contender)
-        yield Table(foreign.path, contender, part, tuple(rows), columns, exact, foreign.stated, foreign.lines, own)
+        of_file = (foreign.stated, foreign.lines, own, foreign.changes)
+        yield Table(foreign.path, contender, part, tuple(rows), columns, exact, *of_file)
 
 
 # How coarse percentiles of a format are: as a share, and in seconds.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from bakeoff.formats.foreign.printed import printed
 from bakeoff.formats.foreign.table import ForeignRow, ForeignTable, ForeignValue
@@ -28,17 +29,18 @@ def table(
     stated: Mapping[str, str] | None = None,
 ) -> ForeignTable:
     """Rows of texts by heading; `contender` and `part` are words."""
-    rows = []
+    rows, changes_ = [], []
     for number, row in enumerate(cells, 2):
-        loads, values = {}, {}
+        loads, values, changed = {}, {}, {}
         for at, (heading, text) in enumerate(row.items(), 1):
             if heading in ("contender", "part") or not text:
                 continue
             name, of = unit(heading)
             value = ForeignValue(printed(text), of, number, at, heading)
-            (loads if name in LOADS else values)[name] = value
+            (changed if name == "change" else loads if name in LOADS else values)[name] = value
         rows.append(ForeignRow(row.get("contender", ""), loads, values, number, row.get("part", "")))
-    return ForeignTable(form, "typed", tuple(rows), path=path, stated=stated or {})
+        changes_ += [replace(rows[-1], values=changed)] if changed else []
+    return ForeignTable(form, "typed", tuple(rows), path=path, stated=stated or {}, changes=tuple(changes_))
 
 
 def closed_loop(rng: random.Random, pause_s: float = 0.0) -> Cells:
@@ -125,6 +127,16 @@ def pair(rng: random.Random) -> Cells:
     return rows
 
 
+def changes(rng: random.Random) -> Cells:
+    """Rates of six servers, and by how much each is more than that of the first."""
+    base, rows = rng.uniform(2e3, 9e3), []
+    for place in range(6):
+        rate = base * (1.0 if not place else rng.uniform(0.3, 3.0))
+        change = f"{(rate / base - 1) * 100:.1f}"
+        rows.append({"contender": f"server {place}", "rate [req/s]": f"{rate:.1f}", "change [%]": change})
+    return rows
+
+
 CLEAN = {
     "closed loop": closed_loop,
     "closed loop with a pause": lambda rng: closed_loop(rng, 0.05),
@@ -133,6 +145,7 @@ CLEAN = {
     "response times": times,
     "parts and total": parts,
     "two contenders": pair,
+    "changes of a base": changes,
 }
 
 

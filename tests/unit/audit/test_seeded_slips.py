@@ -1,6 +1,6 @@
 """Slips in tables whose truth is known: how many of them an audit finds, and how many clean tables it suspects.
 
-`python -m tests.unit.audit.test_seeded_slips` prints the table of docs/explanation/audits.md.
+`python -m tests.unit.audit.test_seeded_slips` prints the table of docs/reference/audits.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ DETERMINED: dict[str, tuple[str, ...]] = {
     "blocks in 10^6 bytes": ("block size [KiB]", "rate [IOPS]", "throughput [MB/s]"),
     "blocks in 2^20 bytes": ("block size [KiB]", "rate [IOPS]", "throughput [MB/s]"),
     "parts and total": ("operations", "errors"),
+    "changes of a base": ("rate [req/s]", "change [%]"),
 }
 
 
@@ -45,7 +46,7 @@ def slipped(slip: made.Slip, form: str, seed: int) -> Damaged | None:
     row, heading = rng.randrange(len(cells)), rng.choice(DETERMINED[form])
     before = cells[row][heading]
     after = slip(rng, before)
-    if not after.strip(".") or float(after) == 0 or abs(float(after) - float(before)) < SMALLEST * float(before):
+    if not after.strip(".") or float(after) == 0 or abs(float(after) - float(before)) < SMALLEST * abs(float(before)):
         return None
     cells[row][heading] = after
     return Damaged(cells, row, heading, before)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from bakeoff.audit.checks import command, copies, counts, curve, laws, load_law, order, parts, speeds, summaries
+from bakeoff.audit.checks import (
+    changes,
+    command,
+    copies,
+    counts,
+    curve,
+    laws,
+    load_law,
+    order,
+    outputs,
+    parts,
+    speeds,
+    summaries,
+)
 from bakeoff.audit.finding import Outcome
 from bakeoff.audit.given import Given
 from bakeoff.audit.table import Table
@@ -24,5 +37,7 @@ TABLE_CHECKS: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
 CROSS_TABLE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
     parts.check,
     summaries.check,
+    changes.check,
+    outputs.check,
     copies.check_tables,
 )

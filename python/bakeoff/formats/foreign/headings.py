@@ -71,6 +71,11 @@ _PERCENTILES = (
     re.compile(rf"(?:latency |response time )?p ?{_SHARE}(?: latency| response time)?"),
     re.compile(rf"{_SHARE} ?(?:%|(?:st|nd|rd|th)? ?(?:percentile|pctl))(?: latency| response time)?"),
 )
+# What a column of figures calculated from two others is called, with `%` or `×`: by how much one is more, or less.
+_CHANGES = re.compile(
+    r"(?:.* )?(?:change|diff|difference|delta|Δ|improvement|overhead|speed-?up|slow-?down|gain|savings?|reduction|"
+    r"increase|decrease)(?: %)?"
+)
 # What a row of figures calculated from the others is called: a sum, a mean, or either.
 Summary = Literal["sum", "mean", "overall"]
 SUMMARIES: dict[Summary, tuple[str, ...]] = {
@@ -121,6 +126,11 @@ def summary_of(label: str) -> Summary | None:
     """What the figures of a row are of those of the others, by its label; None for a row that was measured."""
     words = plain(label)
     return next((kind for kind, names in SUMMARIES.items() if words in names), None)
+
+
+def is_change(heading: str, unit: Unit | None) -> bool:
+    """Whether a column says how much more, or less, one number is than another, and not how much something is."""
+    return (unit is None or unit.quantity == "share") and _CHANGES.fullmatch(plain(heading)) is not None
 
 
 def way_of(metric: str, unit: Unit) -> Better | None:

@@ -101,7 +101,8 @@ class ForeignTable:
     `began` is an ISO moment. `stated` is what the file says of the way of measuring,
     `lines` in which line each of that stands. `better` says which way of a metric is good where its quantity does not.
     `missing` names what runs of Bakeoff have and this file does not state. `summaries` are rows that were calculated
-    from the others, and not measured: their part is their label (`Total`).
+    from the others, and not measured: their part is their label (`Total`). `changes` are the figures of rows that were
+    calculated from two others, by heading (`diff %`, `speedup`).
     """
 
     format: str
@@ -114,6 +115,7 @@ class ForeignTable:
     missing: tuple[str, ...] = ()
     path: str = ""
     summaries: tuple[ForeignRow, ...] = ()
+    changes: tuple[ForeignRow, ...] = ()
 
     def totals(self) -> tuple[ForeignRow, ...]:
         """The rows of all work, without those of its parts."""

@@ -74,6 +74,7 @@ TIMES: dict[str, Unit] = {name: Unit(name, "time", _TIMES[name]) for name in ("n
 TIMES["m"] = Unit("min", "time", 60.0)
 PERCENT = Unit("%", "share", 0.01)
 SHARE = Unit("", "share")
+TIMES_AS_MUCH = Unit("×", "none")
 
 
 def unit_of(text: str) -> Unit | None:

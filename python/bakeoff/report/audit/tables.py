@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bakeoff.audit.audit import Audit
 from bakeoff.audit.claims.check import NotInTables, Reproduced
@@ -103,7 +104,9 @@ _Marks = dict[_Key, list[tuple[int, Finding]]]
 
 
 def _printed(file: ForeignTable, marks: _Marks) -> Table:
-    every = sorted((*file.rows, *file.summaries), key=lambda row: row.line)
+    changes = {row.line: row.values for row in file.changes}
+    measured = (replace(row, values={**row.values, **changes.get(row.line, {})}) for row in file.rows)
+    every = sorted((*measured, *file.summaries), key=lambda row: row.line)
     loads = tuple(dict.fromkeys(name for row in every for name in row.load))
     metrics = tuple(dict.fromkeys(name for row in every for name in row.values))
     words = [name for name in WORDS if any(getattr(row, name) for row in every)]

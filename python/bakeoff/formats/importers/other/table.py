@@ -17,9 +17,11 @@ from bakeoff.formats.foreign.grids.grid import GridRow
 from bakeoff.formats.foreign.headings import (
     FACTS,
     SIZES,
+    is_change,
     load_of,
     metric_of,
     metric_of_quantity,
+    plain,
     role_of,
     summary_of,
     way_of,
@@ -33,11 +35,22 @@ from bakeoff.formats.foreign.table import (
     ForeignTable,
     ForeignValue,
 )
-from bakeoff.formats.foreign.units import BYTES, COUNT, NO_UNIT, Unit, split_heading, stated_unit, unit_of
+from bakeoff.formats.foreign.units import (
+    BYTES,
+    COUNT,
+    NO_UNIT,
+    PERCENT,
+    TIMES_AS_MUCH,
+    Unit,
+    split_heading,
+    stated_unit,
+    unit_of,
+)
 from bakeoff.formats.importers.base import Options, refuse
 
 ABSENT = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?", "...", "…", "*")
 _VALUE = re.compile(rf"([-+]?[\d.,{BLANKS}]*\d(?:[.,]\d*)?(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+_CHANGE = re.compile(rf"([-+−–]?)\s*([\d.,{BLANKS}]*\d(?:[.,]\d*)?)\s*(%|x|X|×)?")
 _SPREAD = re.compile(r"\s*(?:±|\+/-).*")
 _SIZE = re.compile(r"([\d.,]+)\s*([kKmMgGtT]?)i?[bB]?(?:ytes?)?")
 _SCALES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -63,6 +76,7 @@ class _Table:
     loads: dict[int, tuple[str, Unit]] = field(default_factory=dict)
     contender: int | None = None
     part: int | None = None
+    changes: dict[int, tuple[str, Unit]] = field(default_factory=dict)
 
 
 def sniff(source: Source) -> bool:
@@ -75,6 +89,7 @@ def read(source: Source, options: Options) -> ForeignTable:
     marks = _marks(body, options)
     body, calculated = _measured(body)
     table = _roles(source, header, body, title, options, marks)
+    table.columns = [replace(column, unit=column.unit or _behind(column, body)) for column in table.columns]
     better = {column.metric: way for column in table.columns if (way := _way(header, column, options)) is not None}
     rows = tuple(row for line in body for row in _rows(table, line, marks, options))
     if not any(row.values for row in rows):
@@ -83,16 +98,20 @@ def read(source: Source, options: Options) -> ForeignTable:
     thousands = {"": "none", ",": "comma", ".": "point"}.get(marks.thousands, "a blank or mark")
     labelled = replace(table, loads={}, part=0)
     summaries = tuple(row for line in calculated for row in _rows(labelled, line, marks, options))
+    changes = tuple(row for line in body if (row := _changes(table, line, marks)).values)
     stated = {"written as": grid.kind, "numbers": f"{number}, between thousands: {thousands}"}
     if title:
         stated["title"] = title[:500]
     if calculated:
         stated["calculated rows"] = ", ".join(f"{line.cell(0)} (line {line.line})" for line in calculated[:20])
+    if changes:
+        stated["calculated columns"] = ", ".join(heading for heading, _ in table.changes.values())[:500]
     for place, note in enumerate(grid.notes):
         stated[f"note {place + 1}"] = note
     return ForeignTable(
-        "table", "a table", rows, stated=stated, better=better, missing=_missing(table), summaries=summaries
-    )
+        "table", "a table", rows, stated=stated, better=better, missing=_missing(table), summaries=summaries,
+        changes=changes,
+    )  # fmt: skip
 
 
 def _parts(grid: Grid) -> tuple[str, GridRow, Sequence[GridRow]]:
@@ -140,6 +159,8 @@ def _roles(
             table.contender = at
         elif role == "part" and table.part is None and not _numbers(cells):
             table.part = at
+        elif (of := _change_unit(heading, cells)) is not None:
+            table.changes[at] = (heading, of)
         elif role == "load":
             name, unit = split_heading(heading)
             table.loads[at] = (load_of(name) or name, unit or NO_UNIT)
@@ -165,7 +186,33 @@ def _label(table: _Table, header: GridRow, cells: Sequence[str], options: Option
 
 def _numbers(cells: Iterable[str]) -> bool:
     """Whether all of these are numbers, as far as they are anything."""
-    return all(_VALUE.fullmatch(cell) for cell in cells if cell.lower() not in ABSENT)
+    return all(map(_VALUE.fullmatch, _present(cells)))
+
+
+def _change_unit(heading: str, cells: Sequence[str]) -> Unit | None:
+    """In what a column says by how much numbers are more or less: %, or how many times; None for one of results."""
+    found = [_CHANGE.fullmatch(_bare(cell)) for cell in _present(cells)]
+    if not (found and all(found) and is_change(*split_heading(heading))):
+        return None
+    marks = {one[3] for one in found if one is not None and one[3]}
+    if marks - {"%"} or (not marks and re.search("speed|slow", plain(heading))):
+        return TIMES_AS_MUCH
+    return PERCENT if marks or "%" in heading else None
+
+
+def _behind(column: _Column, body: Sequence[GridRow]) -> Unit | None:
+    """The unit behind the numbers of a metric, where its heading has none."""
+    found = (_VALUE.fullmatch(_bare(row.cell(column.at))) for row in body if column.metric)
+    return next((unit_of(one[2]) for one in found if one and one[2]), None)
+
+
+def _present(cells: Iterable[str]) -> Iterable[str]:
+    return (cell for cell in cells if cell.lower() not in ABSENT)
+
+
+def _bare(cell: str) -> str:
+    """Without what marks a number, and its spread."""
+    return _SPREAD.sub("", cell).strip(" *†‡")
 
 
 def _columns(
@@ -266,10 +313,26 @@ def _rows(table: _Table, line: GridRow, marks: Marks, options: Options) -> Itera
         yield ForeignRow(key[0], load | loads.get(key, {}), values, line.line, part)
 
 
+def _changes(table: _Table, line: GridRow, marks: Marks) -> ForeignRow:
+    """What a row says of how much it is more or less than another, by column. A fall has its sign."""
+    values = {}
+    for at, (heading, unit) in table.changes.items():
+        if (text := line.cell(at)).lower() in ABSENT:
+            continue
+        found = _CHANGE.fullmatch(_bare(text))
+        assert found is not None, "its column would have another role"
+        number = _number(found[2], heading, line.line, at, marks)
+        if found[1] in ("-", "−", "–"):
+            number = Printed(f"-{number.text}", -number.value, -number.high, -number.low)
+        values[f"{heading} ({at + 1})"] = ForeignValue(number, unit, line.line, at + 1, heading)
+    part = "" if table.part is None else line.cell(table.part)
+    return ForeignRow("" if table.contender is None else line.cell(table.contender), {}, values, line.line, part)
+
+
 def _value(line: GridRow, column: _Column, marks: Marks, options: Options) -> ForeignValue:
     """A cell as a number. Raises PlanError that names line and column."""
     text = line.cell(column.at)
-    found = _VALUE.fullmatch(_SPREAD.sub("", text).strip(" *†‡"))
+    found = _VALUE.fullmatch(_bare(text))
     if found is None:
         raise refuse(line.line, f"{_where(column)}: a number was expected, not {text[:40]!r}")
     behind = unit_of(found[2]) if found[2] else None

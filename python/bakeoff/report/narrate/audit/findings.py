@@ -13,14 +13,20 @@ from bakeoff.audit.facts import (
     Copy,
     DeviationBeyond,
     ErrorsCounted,
+    Exchanged,
     Expected,
     FitsNone,
     MeanBeyond,
+    NoBase,
+    NotAsPrinted,
     OffCurve,
+    OtherChange,
     OtherUnit,
     OutOfBounds,
     TooManyInFlight,
     TooShort,
+    WrongBase,
+    WrongChange,
     WrongOrder,
     WrongPause,
     WrongProduct,
@@ -222,6 +228,43 @@ def _(fact: ErrorsCounted) -> str:
         f"The rate counts {wording.count(fact.errors)} failed of {wording.count(fact.of)} requests as work. "
         f"Without them it is {wording.figures(fact.rate)}/s."
     )
+
+
+@sentence.register
+def _(fact: WrongChange) -> str:
+    low, high = wording.figures(fact.low, 4), wording.figures(fact.high, 4)
+    made = f"{low} {fact.unit}" if low == high else f"{low} to {high} {fact.unit}"
+    return f"{wording.names(fact.from_numbers)} make {made}, as the other rows are made."
+
+
+@sentence.register
+def _(fact: OtherChange) -> str:
+    low, high = wording.figures(fact.low, 4), wording.figures(fact.high, 4)
+    right = f"{low} %" if low == high else f"{low} to {high} %"
+    much = "Nothing falls by more than 100 %: it" if fact.beyond else "It"
+    return f"{much} is in percent of the row's own number. In percent of the row that has no change it is {right}."
+
+
+@sentence.register
+def _(fact: WrongBase) -> str:
+    return f"The changes of the other rows are all of {expectation(fact.expected, ('a number from', 'to'))}."
+
+
+@sentence.register
+def _(fact: NoBase) -> str:
+    bases = f"{_span(fact.low, fact.high)} {fact.unit}".strip()
+    return f"The {fact.rows} changes are of no number that is the same for all: they imply {bases}."
+
+
+@sentence.register
+def _(fact: Exchanged) -> str:
+    return f"Its row is exchanged with that of {fact.other}: then all {wording.plural(fact.fit, 'change')} fit."
+
+
+@sentence.register
+def _(fact: NotAsPrinted) -> str:
+    stands = f"{fact.stands} {fact.unit}".strip()
+    return f"{fact.file} has {stands}, and {wording.plural(fact.equal, 'other number')} of it stand here as printed."
 
 
 def _range(low: float, high: float, unit: str) -> str:

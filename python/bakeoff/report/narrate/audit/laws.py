@@ -109,6 +109,14 @@ LAWS: Mapping[str, LawWords] = {
         "a mean beyond its rows, or that is none of them",
         "It is no arithmetic, geometric or harmonic mean of its rows.",
     ),
+    "changes": LawWords(
+        "changes calculated again",
+        "a column such as `diff %`, `overhead`, `speedup`",
+        "a change of other numbers, another base, rows exchanged",
+    ),
+    "outputs": LawWords(
+        "a table as its outputs", "a table, and outputs in files of its names", "a number that was typed otherwise"
+    ),
     "claims": LawWords("claims calculated again", "two contenders, and a text", "percentages that no reading gives"),
 }
 
