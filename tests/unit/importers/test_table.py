@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.compare import compare_run
 from bakeoff.core.errors import PlanError
+from bakeoff.formats.foreign.grids import grid_of
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
 from bakeoff.formats.importers import sniffed
@@ -111,6 +112,35 @@ def test_a_spreadsheet_is_read_by_its_stored_values() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "stored", "shown"),
+    [
+        ("0.00", "1.1", "1.10"),
+        ("0.00", "1.1047000000000001", "1.1047"),  # what a format hides is kept
+        ("#,##0.0", "1234", "1234.0"),
+        ('0.0" MB/s";[Red]-0.0', "12", "12.0"),
+        ("0.0#", "2.5", "2.5"),
+        ("0.00%", "0.123", "12.30%"),
+        ("0%", "0.07", "7%"),
+        ("0%", "12", "1200%"),
+        ("0.0%", "1e-7", "0.00001%"),
+        ("0.00", "1e+20", "1e+20"),
+        ("0.00E+00", "1100", "1100"),
+        ("General", "1.10", "1.1"),
+        ("yyyy-mm-dd", "45000", "45000"),
+        ("0.0,", "1234567", "1234567"),
+    ],
+)
+def test_a_cell_has_the_decimals_that_it_shows(code: str, stored: str, shown: str, tmp_path: Path) -> None:
+    formats = f'<numFmts><numFmt numFmtId="170" formatCode="{escape(code, {chr(34): "&quot;"})}"/></numFmts>'
+    styles = f'<styleSheet>{formats}<cellStyleXfs><xf numFmtId="2"/></cellStyleXfs><cellXfs><xf/><xf numFmtId="170"/>'
+    others = '<c r="B1" s="0"><v>1.1</v></c><c r="C1" s="9"><v>2</v></c>'
+    sheet = f'<row r="1"><c r="A1" s="1"><v>{stored}</v></c>{others}</row>'
+    path = tmp_path / "x.xlsx"
+    path.write_bytes(workbook(sheet, more={"xl/styles.xml": f"{styles}</cellXfs></styleSheet>"}))
+    assert grid_of(Source(path)).rows[0].cells == (shown, "1.1", "2")
+
+
+@pytest.mark.parametrize(
     ("text", "said", "why"),
     [
         ("clients,A\n1,100\n", {}, r"line 2: column 2 \(A\) has no unit: say it with --unit"),
@@ -148,6 +178,12 @@ def test_what_the_user_says_is_taken() -> None:
         (workbook("<row r='1'><c r='A1' t='s'><v>9</v></c></row>"), "names a text that is not there"),
         (workbook("<row r='1'><c r='ZZZ1'><v>9</v></c></row>"), "more than 1,000 columns"),
         (workbook("<row r='1'><c r='A1'>" + "x" * (70 << 20) + "</c></row>"), "unpacks to more than 64 MiB"),
+        # Two cells far apart: who keeps all between them needs 412 GB.
+        (
+            workbook("<row r='1'><c r='A1'/></row><row r='1048576'><c r='XFD1048576'><v>2</v></c></row>"),
+            "1,000 columns",
+        ),
+        (workbook("", more={"xl/styles.xml": "<!DOCTYPE x>"}), "document type"),
         (workbook("")[:300], "no whole .xlsx file"),
         (
             workbook("", more={"xl/workbook.xml": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>'}),
@@ -161,6 +197,12 @@ def test_what_the_user_says_is_taken() -> None:
 def test_hostile_spreadsheets_are_refused(content: bytes, why: str) -> None:
     with pytest.raises(PlanError, match=why):
         table_of("table", content, suffix=".xlsx")
+
+
+def test_rows_of_a_spreadsheet_end_at_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bakeoff.formats.foreign.grids.grid.MOST_ROWS", 100)
+    with pytest.raises(PlanError, match="line 101: the table is larger than 100 rows"):
+        table_of("table", workbook("<row><c><v>1</v></c></row>" * 10_000), suffix=".xlsx")
 
 
 def test_a_run_of_a_table_says_what_nobody_stated(tmp_path: Path) -> None:

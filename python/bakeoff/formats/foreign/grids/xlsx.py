@@ -1,4 +1,4 @@
-"""The first sheet of an .xlsx file, as its stored values.
+"""The first sheet of an .xlsx file, as its stored values, with the decimals that its cells show.
 
 Such a file is a ZIP of XML. Nothing in it is believed: what is unpacked is counted, entities and document types are
 refused, cells are kept only where they hold something. Formulas are never calculated: their stored values are read.
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.foreign.grids.grid import MOST_CELL, MOST_COLUMNS, Grid, GridMaker
+from bakeoff.formats.foreign.grids.number_formats import Styles
 from bakeoff.formats.foreign.source import MIB, Source, refused
 from bakeoff.formats.foreign.xml import Handlers, parse_xml
 
@@ -73,8 +74,11 @@ def _first_sheet(book: _Workbook) -> Grid:
     shared = _Texts()
     if book.has("xl/sharedStrings.xml"):
         book.parse("xl/sharedStrings.xml", Handlers(shared.begin, shared.end, shared.text))
+    styles = Styles()
+    if book.has("xl/styles.xml"):
+        book.parse("xl/styles.xml", Handlers(styles.begin, styles.end))
     target = targets[ids[0]]
-    cells = _Cells(shared.texts)
+    cells = _Cells(shared.texts, styles)
     book.parse(
         target.lstrip("/") if target.startswith("/") else f"xl/{target}", Handlers(cells.begin, cells.end, cells.text)
     )
@@ -110,12 +114,12 @@ class _Texts:
 class _Cells:
     """The rows of a sheet."""
 
-    def __init__(self, shared: list[str]) -> None:
+    def __init__(self, shared: list[str], styles: Styles) -> None:
         self.made = GridMaker()
-        self._shared = shared
+        self._shared, self._styles = shared, styles
         self._row = 0
         self._cells: dict[int, str] = {}
-        self._at, self._kind, self._formula = "", "", False
+        self._at, self._kind, self._style, self._formula = "", "", "", False
         self._parts: list[str] = []
         self._inside = False
 
@@ -126,7 +130,7 @@ class _Cells:
             self._cells = {}
         elif name == "c":
             self._at, self._kind = attributes.get("r", ""), attributes.get("t", "n")
-            self._parts, self._formula = [], False
+            self._parts, self._style, self._formula = [], attributes.get("s", ""), False
         self._formula = self._formula or name == "f"
         self._inside = name in ("v", "t")
 
@@ -151,8 +155,11 @@ class _Cells:
             if not re.fullmatch(r"\d{1,9}", stored) or int(stored) >= len(self._shared):
                 raise refused(self._row, f"cell {self._at[:20]} names a text that is not there")
             return self._shared[int(stored)]
+        if self._kind != "n" or not re.fullmatch(r"[-+0-9.eE]{1,60}", stored):
+            return stored
         # Stored numbers have all digits of their binary form; the shortest that mean the same are those typed in.
-        return f"{float(stored):.15g}" if self._kind == "n" and re.fullmatch(r"[-+0-9.eE]{1,60}", stored) else stored
+        number, shown = f"{float(stored):.15g}", self._styles.of(self._style)
+        return shown.shown(number) if shown else number
 
     def _column(self) -> int:
         letters = re.match(r"[A-Z]{1,3}", self._at)
