@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -176,10 +177,14 @@ class Table:
 
     @cached_property
     def curves(self) -> Mapping[str, Curve | None]:
-        """What was measured along the axis, by column; None where that is too little."""
+        """What was measured along the axis, by column; None where that is too little. Rows with other loads besides are
+        on other curves: that of most rows is it.
+        """
         if self.axis is None:
             return {}
-        where = self.axis.base.low
+        besides = [texts_of([one for one in self.loads if one is not self.axis], row) for row in range(len(self.rows))]
+        usual = Counter(besides).most_common(1)[0][0]
+        where = np.where([one == usual for one in besides], self.axis.base.low, np.nan)
         return {column.name: curve_along(where, column.base.middle) for column in self.measured}
 
     def place(self, column: Column, row: int) -> Place:

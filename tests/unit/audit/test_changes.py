@@ -38,6 +38,7 @@ def test_what_has_a_unit_of_its_own_is_a_result(heading: str) -> None:
     ("heading", "cells"),
     [
         ("diff %", ("0.0", "25.0", "-25.0", "150.0")),  # of the first
+        ("Difference with slowest", ("+ 33.3 %", "+ 66.7 %", "", "+ 233.3 %")),
         ("improvement", ("–", "25 %", "-25 %", "150 %")),
         ("speedup", ("1.00x", "1.25x", "0.75x", "2.50x")),
         ("speedup", ("1.33x", "1.67x", "1x", "3.33x")),  # of the slowest

@@ -89,6 +89,21 @@ def test_the_unit_that_fits_the_whole_table_is_told(byte_unit: float, name: str)
     assert not found.impossible and bool(found.findings) == (name == "2^40 ÷ 10^6 B")
 
 
+def test_rates_and_throughputs_are_averages_each_for_itself() -> None:
+    """Published: bandwidths of fio beside its rates, over six rows from 2 to 30 millionths apart."""
+    cells = [
+        {"block size [KiB]": size, "throughput [MB/s]": speed, "rate [IOPS]": rate}
+        for size, speed, rate in (
+            ("128", "1303.87", "9947.74"),
+            ("128", "2539.67", "19375.51"),
+            ("1024", "6204.93", "5917.49"),
+            ("1024", "12394.90", "11820.68"),
+        )
+    ]
+    assert not of(cells).findings
+    assert of([*cells, {**cells[0], "rate [IOPS]": "9974.74"}]).impossible == 1
+
+
 def test_a_unit_without_a_name_is_told() -> None:
     found = of(made.blocks(random.Random(1), 1.3e6))
     fact = next(fact for outcome in found.outcomes for fact in outcome.shows if isinstance(fact, FitsConstant))

@@ -253,3 +253,10 @@ def test_a_table_is_told_from_what_is_none(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(PlanError, match=why):
             sniffed(Source(path))
+
+
+def test_the_average_of_a_rate_is_the_rate() -> None:
+    found = table_of(
+        "table", "server,Avg Bandwidth (MB/s),Average IOPS,Avg Latency (ms)\na,12.5,100,3.1\nb,13.5,108,2.9\n"
+    )
+    assert found.metrics() == ("throughput", "rate", "mean")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 from typing import Literal
 
 import numpy as np
@@ -87,7 +87,7 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     """Of each file."""
     for file in dict.fromkeys(table.file for table in tables if table.changes):
         group = [table for table in tables if table.file == file]
-        columns = list(_columns(group))[:WIDEST]
+        columns = list(islice(_columns(group), WIDEST))
         findings = [one for changes in columns for one in _judged(changes, _numbers(group, changes))]
         checked = sum(len(changes.stated) for changes in columns)
         yield Outcome(KEY, file, checked, (*findings, *_copies(columns)))
@@ -95,9 +95,9 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
 
 def _columns(tables: Sequence[Table]) -> Iterator[_Changes]:
     rows = tables[0].changes[:LARGEST]
+    names = {line: (part, contender, load) for line, part, contender, load in _lines(tables)}
     for name in dict.fromkeys(name for row in rows for name in row.values):
         cells = [(row, row.values[name]) for row in rows if name in row.values]
-        names = {line: (part, contender, load) for line, part, contender, load in _lines(tables)}
         own = [names.get(row.line, (row.part, row.contender, "")) for row, _ in cells]
         places = tuple(_place(tables[0].file, of, value) for of, (_, value) in zip(own, cells, strict=True))
         values = Interval.of([one.low for _, one in cells], [one.high for _, one in cells])

@@ -46,7 +46,8 @@ BYTE_UNITS: dict[str, float] = {
 }
 SECONDS: dict[str, float] = {"1 s": 1.0, "1 min": 60.0, "1 ms": 1e-3}
 SIZES = (BLOCK_SIZE, RECORD_SIZE, "size")
-# What a program divides differs by its own clock: to one part in so many, and what is typed by nothing.
+# What a program divides differs by its own clock: to one part in so many, and what is typed by nothing. Only rate and
+# throughput are typed of programs, too, each with its clock, or as the average of several runs.
 CLOCK = 1e-3
 # A constant is a reading of a unit when it is as near to it as rounded digits show.
 UNIT_TOLERANCE = 1e-3
@@ -92,7 +93,7 @@ def _law_outcome(table: Table, law: Law, product: Column, one: Column, other: Co
         constant, tolerant = made / product.printed, made_cut / product.cut
     else:
         constant, tolerant = product.base / made, product.base_cut / made_cut
-    if table.exact:
+    if table.exact or law.in_unit:
         tolerant = tolerant.widened(CLOCK * np.abs(tolerant.middle))
     found = fit(constant, tolerant, law.units)
     number = int(found.checked.sum())

@@ -21,10 +21,13 @@ KEY = "outputs"
 
 def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     """Each row of a typed table against the output of its name: a file, or a contender in one."""
-    printed = [table for table in tables if table.exact and not table.part and len(table.rows) == 1]
-    for table in (one for one in tables if not one.exact):
+    printed: dict[str, list[Table]] = {}
+    for table in tables:
+        if table.exact and not table.part and len(table.rows) == 1:
+            printed.setdefault(_name(table), []).append(table)
+    for table in (one for one in tables if printed and not one.exact):
         checked, findings = 0, list[Finding]()
-        for output in (one for one in printed if _plain(_name(one)) == _plain(_name(table))):
+        for output in printed.get(_name(table), []):
             both = [(column, output.columns[column.name]) for column in table.measured if column.name in output.columns]
             for row in range(len(table.rows)):
                 number, found = _of_row(table, output, row, both)
@@ -35,11 +38,8 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
 
 
 def _name(table: Table) -> str:
-    return table.contender or PurePath(table.file).stem
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name.lower())
+    """In small letters, without marks and blanks."""
+    return re.sub(r"[\W_]+", "", (table.contender or PurePath(table.file).stem).lower())
 
 
 def _of_row(table: Table, output: Table, row: int, both: Sequence[tuple[Column, Column]]) -> tuple[int, list[Finding]]:

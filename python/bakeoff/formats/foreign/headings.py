@@ -74,8 +74,9 @@ _PERCENTILES = (
 # What a column of figures calculated from two others is called, with `%` or `×`: by how much one is more, or less.
 _CHANGES = re.compile(
     r"(?:.* )?(?:change|diff|difference|delta|Δ|improvement|overhead|speed-?up|slow-?down|gain|savings?|reduction|"
-    r"increase|decrease)(?: %)?"
+    r"increase|decrease)(?: %| (?:with|vs\.?|versus|over|to|from|of|against) .*)?"
 )
+_AVERAGE = re.compile(r"(?:avg|average|mean)\.? ")
 # What a row of figures calculated from the others is called: a sum, a mean, or either.
 Summary = Literal["sum", "mean", "overall"]
 SUMMARIES: dict[Summary, tuple[str, ...]] = {
@@ -110,7 +111,10 @@ def metric_of(heading: str, unit: Unit | None) -> str | None:
         if found := pattern.fullmatch(words):
             return percentile(float(found[1].replace(",", ".")))
     if known := _known(METRICS, words):
-        return known
+        # `Average IOPS` is a rate, and no time.
+        return metric_of_quantity(unit) if known == MEAN and unit is not None and "/s" in unit.quantity else known
+    if (known := _known(METRICS, _AVERAGE.sub("", words, count=1))) in (RATE, THROUGHPUT):
+        return known  # which are averages of a run in any case
     if unit is not None and plain(unit.name) == words:
         return metric_of_quantity(unit)
     return None
