@@ -16,7 +16,8 @@ TABLES = (
     "A decimal comma and marks between thousands are known where a number of the table can be read in one way alone "
     "(`0,5`, `1.234,5`). `1,234` alone is asked about: `--decimal point` or `--decimal comma`.",
     "Sizes with letters (`4k`) count in 1,024. Formulas of spreadsheets are never calculated: their stored values are "
-    "read, with the decimals and the percent sign that the cell shows. Printed digits bound a figure: 12.5 lies between 12.45 and 12.55.",
+    "read, with the decimals and the percent sign that the cell shows. Printed digits bound a figure: 12.5 lies "
+    "between 12.45 and 12.55.",
 )
 BOUNDS = (
     "32 MiB of text or JSON (3,000,000 values), 64 MiB of an unpacked spreadsheet, lines of 1 MiB, tables of 100,000 "
