@@ -121,6 +121,9 @@ def test_more_requests_at_once_than_clients_are_impossible() -> None:
     row = {"clients": "4", "rate [req/s]": "1000.0", "mean [ms]": "7.1"}
     assert grades(of([row])) == {("load-law", "impossible")}
     assert not of([{**row, "mean [ms]": "4.00"}]).findings
+    # Two of each client at once, or eight clients: a typed row alone does not tell, an output has them both.
+    assert grades(of([{**row, "mean [ms]": "8.0"}])) == {("load-law", "off")}
+    assert not of([{**row, "mean [ms]": "8.0"}], form="wrk").findings
 
 
 def test_more_than_a_link_carries_is_a_cache_whose_end_is_told() -> None:

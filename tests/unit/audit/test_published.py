@@ -55,6 +55,8 @@ WRONG = {
         Wrong("order", 9, "0.0607", "p90 [s], 0.0614 s, must not be more than p95 [s]"),
         Wrong("order", 10, "0.011", "p99 [s], 0.0197 s, must not be more than maximum [s]"),
         Wrong("load-law", 15, "3130", "97.34 requests at once, and there are 50"),
+        Wrong("load-law", 14, "8797", "99.41 requests at once, and there are 50", "off"),
+        Wrong("load-law", 16, "8393", "99.04 requests at once, and there are 50", "off"),
     ),
 }
 

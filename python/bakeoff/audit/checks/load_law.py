@@ -7,7 +7,7 @@ and J. P. Buzen, 1978.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,9 @@ def _outcome(table: Table, law: _Law) -> Outcome:
     checked = law.checked
     number = int(checked.sum())
     per_client = _per_client(law)
+    # One typed row that has twice its clients on their way may have half of those that there were.
+    alone = per_client > 1 and number == 1 and not table.exact
+    per_client = 1 if alone else per_client
     pauses = law.clients.base * float(per_client) / law.rate.base - law.response.base
     slack = TOLERANCE * law.clients.base.middle * per_client / law.rate.base.middle
     loose = pauses.widened(slack)
@@ -80,7 +83,8 @@ def _outcome(table: Table, law: _Law) -> Outcome:
     wrong = checked & ~loose.meets(pause) if common else np.zeros_like(checked)
     crowded = checked & Interval.of((law.clients.base.high * per_client) * (1 + TOLERANCE)).is_below(law.in_flight)
     for row in map(int, np.flatnonzero(wrong | crowded)):
-        findings.append(_finding(table, law, row, pause if common else None, per_client, bool(crowded[row])))
+        found = _finding(table, law, row, pause if common else None, per_client, bool(crowded[row]))
+        findings.append(replace(found, grade="off", sure="possible") if alone else found)
     shows: tuple[ImpliedPause, ...] = ()
     if common:
         fit = checked & ~wrong
