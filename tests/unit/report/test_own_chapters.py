@@ -35,10 +35,13 @@ WORDS = """Before the curve {ratio contender=apache}.
 """
 
 
-def laid(text: str = WORDS, extent: Extent = "standard", **paper: Any) -> Report:
+NOTHING: dict[str, Any] = {}
+
+
+def laid(text: str = WORDS, extent: Extent = "standard", more: dict[str, Any] = NOTHING, **paper: Any) -> Report:
     record = run()
     comparison = compare_run(record)
-    tables: dict[str, Any] = {"paper": paper, "chapter": [{"title": "Web", "text": text}]}
+    tables: dict[str, Any] = {"paper": paper, "chapter": [{"title": "Web", "text": text}], **more}
     return with_paper(compose(record, comparison), paper_of(tables), {record.suite: comparison}, extent=extent)
 
 

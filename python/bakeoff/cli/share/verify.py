@@ -248,7 +248,7 @@ def _conclude(
             "signature (--signed-by) proves."
         )
         if options.paper is not None:
-            typer.echo("Statements of its author (words, prices, features, disclosure) are not checked.")
+            typer.echo("Statements of its author (words, prices, features, disclosure, audited files) are not checked.")
 
 
 def _tell_seals(report: Path, here: "ReportContent", now: "EmbeddedRuns") -> None:

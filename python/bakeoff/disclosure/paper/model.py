@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from bakeoff.disclosure.paper.audited import Audited
 from bakeoff.disclosure.paper.collected import Collected
 from bakeoff.disclosure.paper.disclosure import CONTENDER, TESTBED
 from bakeoff.disclosure.paper.machines import Link, Machine
@@ -241,3 +242,4 @@ class Paper:
     testbed: Bed
     testbeds: Mapping[str, Bed]
     chapters: tuple[OwnChapter, ...] = ()
+    audited: Audited | None = None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from bakeoff.core.errors import PlanError
+from bakeoff.disclosure.paper.audited import Audited, with_files
 from bakeoff.disclosure.paper.features import read_features
 from bakeoff.disclosure.paper.model import (
     About,
@@ -38,21 +39,28 @@ TABLES = {
     "administration": "rows",
     "tables": "rows",
     "chapter": "rows",
+    "audit": "table",
 }
 
 
 def read_paper(path: Path, disclosed: bool = True) -> Paper:
-    """The paper file at `path`, with the table of features and, where it is to be `disclosed`, the disclosure file that
-    it names: who collects is about to write that one. Raises PlanError.
+    """The paper file at `path`, with the table of features, the files to audit and, where it is to be `disclosed`, the
+    disclosure file that it names: who collects is about to write that one. Raises PlanError.
     """
     tables = _plain(read_toml(path, "paper file"))
-    words = paper_of(tables, str(path)).words
+    paper = paper_of(tables, str(path))
+    words = paper.words
     if words.disclosure and disclosed:
         tables = joined(tables, _disclosed(path.parent / words.disclosure), str(path), words.disclosure)
     if words.features:
         if "features" in tables:
             raise PlanError(f"{path}: features stand in {words.features} and in [[features]]: keep one of them")
         tables = {**tables, "features": read_features(path.parent / words.features)}
+    if paper.audited is not None:
+        try:
+            tables = {**tables, "audit": with_files(paper.audited, tables["audit"], path.parent)}
+        except PlanError as error:
+            raise PlanError(f"{path} [audit]: {error}") from None
     allowed = ("features", "disclosure")
     if "paper" in tables:
         tables = {**tables, "paper": {key: value for key, value in tables["paper"].items() if key not in allowed}}
@@ -104,6 +112,7 @@ def paper_of(tables: dict[str, Any], origin: str = "paper") -> Paper:
         _bed(tables.get("testbed", {}), origin, "testbed"),
         {name: _bed(table, origin, f"testbeds.{name}") for name, table in tables.get("testbeds", {}).items()},
         tuple(_part(OwnChapter, table, f"{origin} [[chapter]]") for table in tables.get("chapter", [])),
+        _part(Audited, tables["audit"], f"{origin} [audit]") if "audit" in tables else None,
     )
 
 

@@ -38,13 +38,14 @@ def findings_table(audit: Audit) -> Table | None:
             SeverityText(finding.grade, SEVERITIES[finding.grade]),
             sentence(finding.fact),
             reason(finding.repairs) or wording.MISSING,
-            SURE[finding.sure],
+            finding.sure,
         )
         for number, finding in enumerate(audit.findings[:MOST_FINDINGS], 1)
     )
     left = len(audit.findings) - len(rows)
-    note = f"{left:,} more are in `bakeoff audit --json`." if left else ""
-    return Table("Findings", columns, rows, note, verbatim=True)
+    notes = [SURE[sure] for sure in SURE if any(finding.sure == sure for finding in audit.findings)]
+    notes += [f"{left:,} more are in `bakeoff audit --json`."] if left else []
+    return Table("Findings", columns, rows, " ".join(filter(None, notes)), verbatim=True)
 
 
 def checks_table(audit: Audit) -> Table:

@@ -14,7 +14,7 @@ SIZES_PT: Final = (8.6, 7.6, 6.6, 5.6)
 LETTER: Final = 0.48
 """How wide a letter of the typeface is on average, of its size."""
 BOLD: Final = 1.2
-"""A letter of a title, beside others."""
+"""A letter of a title, or of a cell that stands out, beside others."""
 WIDE_INSET_PT, NARROW_INSET_PT = 8.0, 4.8
 """Left and right of a cell together, where there are few columns and where there are many."""
 FEW_COLUMNS: Final = 9
@@ -77,4 +77,9 @@ def _least(table: Table, place: int, full: float) -> float:
 
 
 def _longest(table: Table, place: int) -> float:
-    return float(max((len(cell) for row in table.rows for cell in row[place : place + 1]), default=0))
+    return float(max((_letters(cell) for row in table.rows for cell in row[place : place + 1]), default=0))
+
+
+def _letters(cell: str) -> float:
+    """Of one that stands out, which is printed bold, more."""
+    return len(cell) * (BOLD if getattr(cell, "severity", "plain") != "plain" else 1)

@@ -32,11 +32,12 @@ TESTING = Subject("How it was tested", ("overview", "run-files"), (ReportPart.OV
 SUITES = Subject("Results", (), (ReportPart.FRONT, ReportPart.RESULTS))
 RESOURCES = Subject("Resources and price", ("resources", "processors", "author-prices"))
 FEATURES = Subject("Features and administration", (), (ReportPart.AUTHOR,))
+PUBLISHED = Subject("Published results, audited", ("published",))
 CONCLUSION = Subject("Conclusion", ("author-conclusion", "author-disclaimer"))
 CONFIGURATION = Subject("Configuration and disclosure", (), (ReportPart.CONFIGURATION,), True)
 METHOD = Subject("Method and statistics", ("reading",), (ReportPart.AUDITS,), True)
 VALUES = Subject("All values", (), (ReportPart.APPENDIX,), True)
-SUBJECTS = (SUMMARY, TESTING, SUITES, RESOURCES, FEATURES, CONCLUSION, CONFIGURATION, METHOD, VALUES)
+SUBJECTS = (SUMMARY, TESTING, SUITES, RESOURCES, PUBLISHED, FEATURES, CONCLUSION, CONFIGURATION, METHOD, VALUES)
 
 
 def chapters_of(report: Report) -> tuple[Chapter, ...]:

@@ -12,6 +12,7 @@ from bakeoff.report.layout.chapters import (
     CONCLUSION,
     CONFIGURATION,
     METHOD,
+    PUBLISHED,
     SUMMARY,
     VALUES,
     Found,
@@ -28,8 +29,9 @@ REST = "More figures and tables"
 
 
 def laid_out(report: Report, own: Sequence[Found], placed: Sequence[Block], appendix: str, extent: Extent) -> Report:
-    """`report` in the chapters of its author between summary and conclusion. Behind them stands, as the `appendix`
-    wants it, all that was not placed, the values with configuration and method, or nothing. Warnings stay.
+    """`report` in the chapters of its author between summary and conclusion, with what of the audit these do not have.
+    Behind them stands, as the `appendix` wants it, all that was not placed, the values with configuration and method,
+    or nothing. Warnings stay.
     """
     rest = replace(report, sections=tuple(_without(report.sections, placed)))
     rest = in_extent(rest, extent)
@@ -39,10 +41,12 @@ def laid_out(report: Report, own: Sequence[Found], placed: Sequence[Block], appe
     def of(*subjects: Subject) -> list[Section]:
         return [section for section in rest.sections if by[id(section)] in subjects]
 
-    summary, conclusion = of(SUMMARY), of(CONCLUSION)
-    body = [one for one in rest.sections if not by[id(one)].is_appendix and by[id(one)] not in (SUMMARY, CONCLUSION)]
+    apart = (SUMMARY, PUBLISHED, CONCLUSION)
+    summary, audit, conclusion = map(of, apart)
+    body = [one for one in rest.sections if not by[id(one)].is_appendix and by[id(one)] not in apart]
     warnings = [] if appendix == "all" else _warnings(body)
-    found: list[Found] = [*parted(SUMMARY, [*summary, *warnings]), *own, *parted(CONCLUSION, conclusion)]
+    found: list[Found] = [*parted(SUMMARY, [*summary, *warnings]), *own]
+    found += [*parted(PUBLISHED, audit), *parted(CONCLUSION, conclusion)]
     if appendix == "all":
         found += [(REST, tuple(_of_suites(body)), True, False)] if body else []
     if appendix != "none":

@@ -21,6 +21,7 @@ from bakeoff.report.paper.disclosed import disclosure
 from bakeoff.report.paper.inserted import inserted
 from bakeoff.report.paper.named_blocks import named_blocks
 from bakeoff.report.paper.own_chapters import OwnChapters
+from bakeoff.report.paper.published import published
 from bakeoff.report.paper.test_beds import beds_of, with_beds
 from bakeoff.report.paper.testbed import Generators
 
@@ -57,6 +58,7 @@ def with_paper(
                 *chapters,
                 *with_beds(report.sections, beds),
                 *author_tables(paper, report.contenders, comparisons),
+                *published(paper),
                 *disclosure(paper, report.contenders, beds),
             )
         ),

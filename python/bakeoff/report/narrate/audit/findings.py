@@ -63,9 +63,9 @@ COPIES: Mapping[Copied, str] = {
 # What as many digits would mend tells nothing.
 MOST_REPAIRS = 8
 SURE: Mapping[Sure, str] = {
-    "certain": "certain: no value of the printed digits fits",
-    "likely": "likely",
-    "possible": "possible: chance may do the same",
+    "certain": "Certain: no value of the printed digits fits.",
+    "likely": "Likely: one number explains it.",
+    "possible": "Possible: chance may do the same.",
 }
 
 
