@@ -13,6 +13,7 @@ from bakeoff.audit.claims.claim import Claim
 from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.audit.given import NOTHING, Given
 from bakeoff.audit.table import Table, tables_of
+from bakeoff.formats.foreign.bulk.rows import count_numbers
 from bakeoff.formats.foreign.table import ForeignTable
 
 # Files that people typed, whose columns nobody calculated from each other.
@@ -66,8 +67,8 @@ def audit(
         outcomes = tuple(_without_repetition(_all(tables, given)))
         names = list(dict.fromkeys(table.contender for table in tables))
         outcomes += (*own, *check_claims(claims(names), tables))
-    rows = [row for file in files for row in (*file.rows, *file.summaries, *file.changes)]
-    return Audit(tuple(files), outcomes, sum(len(row.load) + len(row.values) for row in rows))
+    numbers = sum(count_numbers(rows) for file in files for rows in (file.rows, file.summaries, file.changes))
+    return Audit(tuple(files), outcomes, numbers)
 
 
 def _all(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:

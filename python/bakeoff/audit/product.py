@@ -93,7 +93,7 @@ def suspect(table: Table, row: int, expected: Sequence[tuple[Column, Interval]],
     for column, interval in [one for one in expected if not one[0].is_set] or expected:
         at = interval if interval.low.ndim == 0 else interval[row]
         letters = column.letters(row)
-        mended = repairs(column.texts[row], float(at.low) / letters, float(at.high) / letters) if repairing else ()
+        mended = repairs(column.text(row), float(at.low) / letters, float(at.high) / letters) if repairing else ()
         found.append(Suspect(column, at, mended, False))
     rough = [_roughness(table, one.column, row) for one in found]
     worst = int(np.argmax(rough))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from bakeoff.audit.interval import Floats
 
@@ -19,34 +20,43 @@ QUIET = 1.95
 class Curve:
     """The logarithms of a column `along` those of its axis; `rows` are those of the table."""
 
-    rows: tuple[int, ...]
+    rows: npt.NDArray[np.int64]
     along: Floats
     values: Floats
 
     @cached_property
     def places(self) -> dict[int, int]:
         """Where each row of the table stands on it."""
-        return {row: place for place, row in enumerate(self.rows)}
+        return {row: place for place, row in enumerate(self.rows.tolist())}
 
     @cached_property
-    def residues(self) -> tuple[Floats, Floats]:
-        """How far each is from the curve of third degree through its four nearest (Lagrange's form), and how much the
-        noise of these weighs, 1 in the middle of even distances.
-        """
+    def near(self) -> tuple[npt.NDArray[np.int64], Floats]:
+        """The four nearest of each place, and how much each of them counts (Lagrange's form)."""
         count = len(self.along)
         places = np.arange(count)[:, None]
         first = np.clip(places - NEIGHBOURS // 2, 0, count - NEIGHBOURS - 1)
         near = first + np.arange(NEIGHBOURS)
         near = near + (near >= places)  # its own place is none of them
-        shares = _shares(self.along[near], self.along[:, None])
+        return near, _shares(self.along[near], self.along[:, None])
+
+    @cached_property
+    def residues(self) -> tuple[Floats, Floats]:
+        """How far each is from the curve of third degree through its four nearest, and how much the noise of these
+        weighs, 1 in the middle of even distances.
+        """
+        near, shares = self.near
         noise = np.maximum(1.0, np.sqrt((1 + np.sum(shares**2, axis=1)) / QUIET))
         return self.values - np.sum(shares * self.values[near], axis=1), noise
 
-    def without(self, place: int, residue: float) -> Curve:
-        """With what its neighbours let expect in a place."""
-        values = self.values.copy()
-        values[place] -= residue
-        return Curve(self.rows, self.along, values)
+    def residues_without(self, place: int) -> Floats:
+        """The residues when in a place stands what its neighbours let expect: those of its neighbours are others."""
+        residues, _ = self.residues
+        found, values = residues.copy(), self.values.copy()
+        values[place] -= residues[place]
+        near, shares = self.near
+        by = slice(max(0, place - NEIGHBOURS), place + NEIGHBOURS + 1)
+        found[by] = values[by] - np.sum(shares[by] * values[near[by]], axis=1)
+        return found
 
 
 def curve_along(where: Floats, what: Floats) -> Curve | None:
@@ -55,7 +65,7 @@ def curve_along(where: Floats, what: Floats) -> Curve | None:
     if len(usable) < FEWEST:
         return None
     order = usable[np.argsort(where[usable], kind="stable")]
-    return Curve(tuple(map(int, order)), np.log(where[order]), np.log(what[order]))
+    return Curve(order, np.log(where[order]), np.log(what[order]))
 
 
 def _shares(near: Floats, at: Floats) -> Floats:

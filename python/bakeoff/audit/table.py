@@ -14,12 +14,13 @@ import numpy as np
 from bakeoff.audit.interval import Bools, Floats, Interval
 from bakeoff.audit.smooth import Curve, curve_along
 from bakeoff.core.units import format_binary
-from bakeoff.formats.foreign.table import CLIENTS, DURATION, ForeignRow, ForeignTable, ForeignValue
-from bakeoff.formats.foreign.units import NO_UNIT, Unit
+from bakeoff.formats.foreign.bulk.figures import Figures, Listed
+from bakeoff.formats.foreign.bulk.rows import BlockRows
+from bakeoff.formats.foreign.table import CLIENTS, DURATION, ForeignRow, ForeignTable
+from bakeoff.formats.foreign.units import Unit
 
 # In whole numbers, one by one: their digits are all there are.
 COUNTS = ("operations", "requests", "replies", "errors", "clients", "connections")
-NOTHING = (np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Column:
     """
 
     name: str
-    cells: tuple[ForeignValue | None, ...]
+    cells: Figures
     is_load: bool = False
     share: float = 0.0
     apart: float = 0.0
@@ -51,20 +52,19 @@ class Column:
     @cached_property
     def printed(self) -> Interval:
         """In the unit that is printed. Counts are exact."""
-        ends = [NOTHING if cell is None else self._ends(cell) for cell in self.cells]
-        low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
-        return Interval(low, high)
-
-    def _ends(self, cell: ForeignValue) -> tuple[float, float]:
-        number = cell.number
-        exact = self.is_load or self.is_set or (self.name in COUNTS and number.text.isdigit())
-        return (number.value, number.value) if exact else (number.low, number.high)
+        value = self.cells.value
+        if self.is_load or self.is_set:
+            return Interval.of(value)
+        exact = self.cells.integer if self.name in COUNTS else np.zeros(len(value), dtype=bool)
+        return Interval(np.where(exact, value, self.cells.low), np.where(exact, value, self.cells.high))
 
     @cached_property
     def is_set(self) -> bool:
         """Whether it is a duration that somebody chose: the same whole number everywhere, of several rows."""
-        texts = {cell.number.text for cell in self.cells if cell is not None}
-        return self.name == DURATION and len(self.cells) > 1 and len(texts) == 1 and texts.pop().isdigit()
+        if self.name != DURATION or len(self.cells) < 2:
+            return False
+        known = ~np.isnan(self.cells.value)
+        return len(np.unique(self.cells.codes[known])) == 1 and bool(self.cells.integer[known].all())
 
     @cached_property
     def cut(self) -> Interval:
@@ -72,10 +72,10 @@ class Column:
         half = (self.printed.high - self.printed.low) / 2
         return Interval(self.printed.low, self.printed.high + half)
 
-    @cached_property
+    @property
     def factors(self) -> Floats:
         """From the printed unit to the base of its quantity."""
-        return np.array([np.nan if cell is None else cell.unit.factor for cell in self.cells])
+        return self.cells.factors
 
     @cached_property
     def base(self) -> Interval:
@@ -98,7 +98,7 @@ class Column:
     @cached_property
     def unit(self) -> Unit:
         """The unit of the first number."""
-        return next((cell.unit for cell in self.cells if cell is not None), NO_UNIT)
+        return self.cells.unit
 
     def letters(self, row: int) -> float:
         """By how much a number is more than its digits: 1,024 of the size `4` where rows are KiB."""
@@ -122,22 +122,17 @@ class Column:
     @cached_property
     def heading(self) -> str:
         """What the file calls it."""
-        return next((cell.heading for cell in self.cells if cell is not None and cell.heading), self.name)
+        return self.cells.heading or self.name
 
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        """The digits as they stand; empty where there are none."""
-        return tuple(["" if cell is None else cell.number.text for cell in self.cells])
-
-    @cached_property
-    def digits(self) -> tuple[int, ...]:
-        """How many significant digits each number has."""
-        return tuple(map(significant, self.texts))
+    def text(self, row: int) -> str:
+        """The digits of a number as they stand; empty where there is none."""
+        cell = self.cells[row]
+        return "" if cell is None else cell.number.text
 
     @cached_property
     def decimals(self) -> int:
         """The most digits that stand behind a point."""
-        return max((len(text.partition(".")[2]) for text in self.texts), default=0)
+        return int(self.cells.decimals.max(initial=0))
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ class Table:
     file: str
     contender: str
     part: str
-    rows: tuple[ForeignRow, ...]
+    rows: Sequence[ForeignRow]
     columns: Mapping[str, Column]
     exact: bool = False
     stated: Mapping[str, str] = field(default_factory=dict)
@@ -201,20 +196,41 @@ class Table:
 
 def tables_of(foreign: ForeignTable, exact: bool = False) -> Iterator[Table]:
     """The tables of a file, in its order."""
-    groups: dict[tuple[str, str], list[ForeignRow]] = {}
-    for row in foreign.rows:
-        groups.setdefault((row.contender, row.part), []).append(row)
-    for (contender, part), rows in groups.items():
-        loads = dict.fromkeys(name for row in rows for name in row.load)
-        values = dict.fromkeys(name for row in rows for name in row.values)
-        columns = {name: Column(name, tuple(row.load.get(name) for row in rows), True) for name in loads}
-        columns |= {
-            name: Column(name, tuple(row.values.get(name) for row in rows), False, *_bins(foreign.format, name))
-            for name in values
-        }
-        own = tuple(row for row in foreign.summaries if row.contender == contender)
+    for of in _groups(foreign.rows):
+        columns = {name: Column(name, cells, True) for name, cells in of.load.items()}
+        columns |= {name: Column(name, cells, False, *_bins(foreign.format, name)) for name, cells in of.values.items()}
+        own = tuple(row for row in foreign.summaries if row.contender == of.contender)
         of_file = (foreign.stated, foreign.lines, own, foreign.changes)
-        yield Table(foreign.path, contender, part, tuple(rows), columns, exact, *of_file)
+        yield Table(foreign.path, of.contender, of.part, of.rows, columns, exact, *of_file)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The rows of one contender and part, and their figures."""
+
+    contender: str
+    part: str
+    rows: Sequence[ForeignRow]
+    load: Mapping[str, Figures]
+    values: Mapping[str, Figures]
+
+
+def _groups(rows: Sequence[ForeignRow]) -> Iterator[_Group]:
+    if isinstance(rows, BlockRows):
+        yield from (_Group(of.contender, of.part, of, of.load, of.values) for of in rows.blocks)
+        return
+    groups: dict[tuple[str, str], list[ForeignRow]] = {}
+    for row in rows:
+        groups.setdefault((row.contender, row.part), []).append(row)
+    for key, own in groups.items():
+        loads = dict.fromkeys(name for row in own for name in row.load)
+        values = dict.fromkeys(name for row in own for name in row.values)
+        yield _Group(
+            *key,
+            own,
+            {name: Listed([row.load.get(name) for row in own]) for name in loads},
+            {name: Listed([row.values.get(name) for row in own]) for name in values},
+        )
 
 
 # How coarse percentiles of a format are: as a share, and in seconds.
@@ -232,22 +248,9 @@ def _bins(format_name: str, metric: str) -> tuple[float, float]:
     return BINS.get(format_name, (0.0, 0.0)) if is_percentile else (0.0, 0.0)
 
 
-def significant(text: str) -> int:
-    """How many significant digits a printed number has."""
-    plain = text.replace(".", "", 1)
-    if not (plain.isascii() and plain.isdigit()):
-        plain = "".join(filter(str.isdigit, text.partition("e")[0]))
-    return len(plain.lstrip("0"))
-
-
 def sessions(table: Table) -> Column | None:
     """How many ask at once."""
     return table.columns.get(CLIENTS)
-
-
-def texts_of(columns: Sequence[Column], row: int) -> tuple[str, ...]:
-    """The digits of a row."""
-    return tuple(column.texts[row] for column in columns)
 
 
 def _differ(column: Column) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from bakeoff.audit.facts import Copied, Copy
 from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.audit.given import Given
 from bakeoff.audit.table import COUNTS, Column, Table
+from bakeoff.formats.foreign.bulk.figures import Codes
 
 KEY = "copies"
 # So many digits beyond the first of each number are not equal by chance.
@@ -19,6 +21,7 @@ MOST_BY_CHANCE = 6
 FEWEST = 3
 # Tables with more columns are compared by the first of them.
 MOST_COLUMNS = 200
+ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
@@ -26,18 +29,32 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
     columns = [column for column in table.measured if column.name not in COUNTS]
     if not columns or len(table.rows) < 2:
         return
-    seen: dict[tuple[str, ...], int] = {}
     findings = []
-    for row, texts in enumerate(zip(*(column.texts for column in columns), strict=True)):
-        first = seen.setdefault(texts, row)
-        if first == row:
-            continue
-        numbers = [column.digits[row] for column in columns if column.digits[row] > 1]
-        if len(numbers) > 1 and sum(numbers) - len(numbers) >= MOST_BY_CHANCE:
-            places = (table.place(columns[0], row), table.place(columns[0], first))
-            fact = Copy("row", places[1].row or str(places[1].line), len(numbers), sum(numbers))
-            findings.append(Finding(KEY, "off", places, fact, "likely"))
+    if len(columns) > 1:
+        first = _first_like_it([column.cells.codes for column in columns])
+        digits = np.array([column.cells.digits for column in columns])
+        for row in map(int, np.flatnonzero(first < np.arange(len(first)))):
+            numbers = digits[:, row][digits[:, row] > 1]
+            if len(numbers) > 1 and numbers.sum() - len(numbers) >= MOST_BY_CHANCE:
+                places = (table.place(columns[0], row), table.place(columns[0], int(first[row])))
+                fact = Copy("row", places[1].row or str(places[1].line), len(numbers), int(numbers.sum()))
+                findings.append(Finding(KEY, "off", places, fact, "likely"))
     yield Outcome(KEY, table.file, len(table.rows), tuple(findings))
+
+
+def _first_like_it(codes: Sequence[Codes]) -> npt.NDArray[np.int64]:
+    """For each row the first one with the same texts."""
+    _, firsts, which = np.unique(_mixed(codes), return_index=True, return_inverse=True)
+    return np.asarray(firsts[which])
+
+
+def _mixed(codes: Sequence[Codes]) -> Codes:
+    """One number for the texts of each place; others have the same one once in 10¹⁹."""
+    found: Codes = np.zeros(len(codes[0]), dtype=np.uint64)
+    for own in codes:
+        found = (found ^ own) * ODD
+        found ^= found >> np.uint64(29)
+    return found
 
 
 def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
@@ -48,16 +65,12 @@ def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
         for column in table.measured
         if column.name not in COUNTS and len(column.cells) >= FEWEST
     ]
-    by_rows: dict[tuple[str, ...], list[tuple[Table, Column]]] = {}
-    for table, column in columns[: MOST_COLUMNS * 10]:
-        for key in _keys(column):
-            by_rows.setdefault(key, []).append((table, column))
     compared: set[tuple[int, int]] = set()
     findings: dict[str, list[Finding]] = {}
-    for same in by_rows.values():
-        for (one, left), (other, right) in combinations(same[:10], 2):
+    for same in _alike([_keys(column) for _, column in columns[: MOST_COLUMNS * 10]]):
+        for (one, left), (other, right) in combinations([columns[at] for at in same[:10]], 2):
             pair = (id(left), id(right))
-            if pair in compared or not _comparable(one, left, other, right):
+            if left is right or pair in compared or not _comparable(one, left, other, right):
                 continue
             compared.add(pair)
             if (found := _copied(one, left, other, right)) is not None:
@@ -67,13 +80,28 @@ def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
         yield Outcome(KEY, file, numbers[file], tuple(findings.get(file, ())))
 
 
-def _keys(column: Column) -> Iterator[tuple[str, ...]]:
-    """Every stretch of three numbers."""
-    texts, digits = column.texts, column.digits
-    for at in range(len(texts) - FEWEST + 1):
-        stretch = texts[at : at + FEWEST]
-        if sum(digits[at : at + FEWEST]) - FEWEST >= MOST_BY_CHANCE and len(set(stretch)) == FEWEST:
-            yield stretch
+def _keys(column: Column) -> Codes:
+    """Every stretch of three numbers that are not equal by chance."""
+    codes, digits = column.cells.codes, column.cells.digits
+    one, two, three = codes[:-2], codes[1:-1], codes[2:]
+    told = digits[:-2] + digits[1:-1] + digits[2:] - FEWEST >= MOST_BY_CHANCE
+    chosen = told & (one != two) & (two != three) & (one != three)
+    return np.asarray(_mixed((one, two, three))[chosen])
+
+
+def _alike(keys: Sequence[Codes]) -> Iterator[list[int]]:
+    """The columns of each stretch that is there several times, in the order of the stretches."""
+    together = np.concatenate(keys) if keys else np.zeros(0, dtype=np.uint64)
+    ordered = np.sort(together)
+    several = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(several):
+        return
+    places = np.flatnonzero(np.isin(together, several))
+    columns = np.searchsorted(np.cumsum([len(own) for own in keys]), places, "right")
+    found: dict[int, list[int]] = {}
+    for key, column in zip(together[places].tolist(), columns.tolist(), strict=True):
+        found.setdefault(key, []).append(column)
+    yield from found.values()
 
 
 def _comparable(one: Table, left: Column, other: Table, right: Column) -> bool:
@@ -88,16 +116,14 @@ def _comparable(one: Table, left: Column, other: Table, right: Column) -> bool:
 
 def _copied(one: Table, left: Column, other: Table, right: Column) -> Finding | None:
     length = min(len(left.cells), len(right.cells))
-    equal = np.array([left.texts[row] == right.texts[row] != "" for row in range(length)])
-    if not equal.any():
-        return None
-    rows = [int(row) for row in np.flatnonzero(equal)]
-    digits = sum(left.digits[row] for row in rows)
-    if len(rows) < FEWEST or digits - len(rows) < MOST_BY_CHANCE or len({left.texts[row] for row in rows}) < FEWEST:
+    codes = left.cells.codes[:length]
+    rows = np.flatnonzero((codes == right.cells.codes[:length]) & (codes != 0))
+    digits = int(left.cells.digits[rows].sum())
+    if len(rows) < FEWEST or digits - len(rows) < MOST_BY_CHANCE or len(np.unique(codes[rows])) < FEWEST:
         return None
     whole = len(rows) == length
     kind: Copied = "file" if whole and one.file != other.file else "column" if whole else "stretch"
     name = " ".join(filter(None, (one.contender, one.part, left.heading)))
     of = f"{one.file}: {name}" if one.file != other.file else name
-    places = (other.place(right, rows[0]), one.place(left, rows[0]))
+    places = (other.place(right, int(rows[0])), one.place(left, int(rows[0])))
     return Finding(KEY, "off", places, Copy(kind, of, len(rows), digits), "likely")

@@ -10,7 +10,7 @@ from bakeoff.audit.checks.laws import expected
 from bakeoff.audit.facts import OffCurve
 from bakeoff.audit.finding import Finding, Outcome, Sure
 from bakeoff.audit.given import Given
-from bakeoff.audit.interval import Floats, Interval
+from bakeoff.audit.interval import Interval
 from bakeoff.audit.repairs import repairs
 from bakeoff.audit.smooth import Curve
 from bakeoff.audit.table import COUNTS, Column, Table
@@ -47,24 +47,26 @@ def check(table: Table, given: Given) -> Iterator[Outcome]:
 def _off(table: Table, column: Column, curve: Curve) -> Iterator[Finding]:
     """The number without which the curve is smoothest, when it is far off."""
     residues, noise = curve.residues
-    worst = np.argsort(-np.abs(residues) / noise)[:CANDIDATES]
-    place, usual = min(((int(at), _usual(curve, int(at), residues)) for at in worst), key=lambda one: one[1])
-    size = abs(float(residues[place])) / float(noise[place])
+    sizes = np.abs(residues) / noise
+    if sizes.max() < LEAST:
+        return
+    worst = np.argsort(-sizes)[:CANDIDATES]
+    place, usual = min(((int(at), _usual(curve, int(at))) for at in worst), key=lambda one: one[1])
+    size = float(sizes[place])
     if usual > ROUGH or size < max(LEAST, TIMES * usual):
         return
-    row = curve.rows[place]
+    row = int(curve.rows[place])
     off = float(np.exp(residues[place]))
     middle = float(column.printed.middle[row]) / off
     width = middle * max(3 * usual * float(noise[place]), 0.03)
     interval = Interval.of(middle - width, middle + width)
-    mended = repairs(column.texts[row], float(interval.low), float(interval.high))
+    mended = repairs(column.text(row), float(interval.low), float(interval.high))
     fact = OffCurve(expected(column, interval), off, float(np.exp(usual)))
     sure: Sure = "likely" if len(mended) == 1 else "possible"
     yield Finding(KEY, "off", (table.place(column, row),), fact, sure, mended if len(mended) == 1 else ())
 
 
-def _usual(curve: Curve, place: int, residues: Floats) -> float:
+def _usual(curve: Curve, place: int) -> float:
     """How far the others are off when this one is mended."""
-    rest, noise = curve.without(place, float(residues[place])).residues
-    sizes = np.delete(np.abs(rest) / noise, place)
+    sizes = np.delete(np.abs(curve.residues_without(place)) / curve.residues[1], place)
     return float(max(MAD * np.median(sizes), np.max(sizes) / 2))

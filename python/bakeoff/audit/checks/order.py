@@ -80,7 +80,7 @@ def _disordered(table: Table, ranks: list[tuple[float, Column]], lower: Column, 
     least = float(lower.base.low[row]) if first is upper else below
     most = above if first is upper else float(upper.base.high[row])
     scale = float(first.factors[row])
-    mended = repairs(first.texts[row], least / scale, most / scale) if np.isfinite(most) else ()
+    mended = repairs(first.text(row), least / scale, most / scale) if np.isfinite(most) else ()
     fact = WrongOrder(
         lower.heading, upper.heading, float(lower.base.middle[row]) / scale, float(upper.base.middle[row]) / scale,
         first.unit.name,
@@ -129,7 +129,7 @@ def _mean(table: Table, mean: Column, ranks: list[tuple[float, Column]]) -> Outc
         ends = (float(bounds.low[row]) / scale, float(bounds.high[row]) / scale)
         fact = MeanBeyond(*ends, mean.unit.name)
         places = (table.place(mean, row), *(table.place(column, row) for _, column in ranks if column.known[row]))
-        mended = repairs(mean.texts[row], *ends) if np.isfinite(ends[1]) else ()
+        mended = repairs(mean.text(row), *ends) if np.isfinite(ends[1]) else ()
         findings.append(Finding(MEANS, "impossible", places, fact, "certain", mended))
     return Outcome(MEANS, table.file, int(checked.sum()), tuple(findings))
 
@@ -146,7 +146,7 @@ def _deviation(table: Table, deviation: Column, mean: Column | None, ranks: dict
             ends = (float(limits.low[row]) / scale, float(limits.high[row]) / scale)
             fact = DeviationBeyond(bound, *ends, deviation.unit.name)
             places = (table.place(deviation, row), *(table.place(column, row) for column in column_of))
-            mended = repairs(deviation.texts[row], *ends) if np.isfinite(ends[1]) else ()
+            mended = repairs(deviation.text(row), *ends) if np.isfinite(ends[1]) else ()
             findings.append(Finding(DEVIATIONS, "impossible", places, fact, "certain", mended))
     return Outcome(DEVIATIONS, table.file, checked, tuple(findings))
 

@@ -102,7 +102,7 @@ def _wrong_sum(whole: Table, column: Column, place: int, total: Interval, parts:
     scale = float(column.factors[place])
     wanted = total * (1 / scale)
     missing = float(total.middle - column.base.middle[place]) / scale
-    mended = repairs(column.texts[place], float(wanted.low), float(wanted.high))
+    mended = repairs(column.text(place), float(wanted.low), float(wanted.high))
     fact = WrongSum(KEY, expected(column, wanted), parts, missing)
     return Finding(KEY, "impossible", (whole.place(column, place),), fact, "certain", mended)
 

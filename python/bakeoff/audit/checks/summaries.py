@@ -17,6 +17,7 @@ from bakeoff.audit.given import Given
 from bakeoff.audit.interval import Interval, sum_over
 from bakeoff.audit.repairs import repairs
 from bakeoff.audit.table import Column, Place, Table
+from bakeoff.formats.foreign.bulk.figures import Listed
 from bakeoff.formats.foreign.headings import summary_of
 from bakeoff.formats.foreign.table import ForeignRow, ForeignValue
 
@@ -67,7 +68,7 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
                 if not sets:
                     continue
                 checked[key] += 1
-                found[key] += _finding(file, row, Column(name, (value,)), value, sets, key)
+                found[key] += _finding(file, row, Column(name, Listed((value,))), value, sets, key)
         for key, findings in found.items():
             yield Outcome(key, file, checked[key], tuple(findings))
 

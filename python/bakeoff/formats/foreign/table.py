@@ -6,7 +6,7 @@ A row is one sample, or a part of one: all that was measured together. So the nu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -107,7 +107,7 @@ class ForeignTable:
 
     format: str
     tool: str
-    rows: tuple[ForeignRow, ...]
+    rows: Sequence[ForeignRow]
     began: str | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)

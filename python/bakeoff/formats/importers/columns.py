@@ -17,7 +17,7 @@ Names = Mapping[str, tuple[str, Unit]]
 
 def heading_and_lines(source: Source) -> tuple[GridRow, Sequence[GridRow]]:
     """The first line of a CSV file, and those below it. Raises PlanError where nothing is below it."""
-    rows = delimited(source, ",").rows
+    rows = delimited(source.lines(), ",").rows
     if len(rows) < 2:
         raise PlanError("a heading and lines below it were expected: is all of the file there?")
     return rows[0], rows[1:]

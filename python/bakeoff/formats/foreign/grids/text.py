@@ -19,22 +19,22 @@ _RULE = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(\|\s*:?-{1,}:?\s*)+\|?\s*")
 
 def is_table_text(head: str) -> bool:
     """Whether text looks like rows of cells: one mark stands equally often in two lines and more."""
-    return _is_markdown(head) or _mark(head) is not None
+    return is_markdown(head) or mark_of(head) is not None
 
 
 def text_grid(source: Source) -> Grid:
     """The cells of a text. Raises PlanError with the line at fault."""
-    if _is_markdown(source.head):
+    if is_markdown(source.head):
         return _markdown(source)
-    mark = _mark(source.head)
+    mark = mark_of(source.head)
     if mark is None:
         raise PlanError("it is no table: its lines do not have the same number of commas, semicolons or tabs")
-    return delimited(source, mark)
+    return delimited(source.lines(), mark)
 
 
-def delimited(source: Source, mark: str) -> Grid:
-    """The cells of lines with `mark` between them. Raises PlanError with the line at fault."""
-    made, lines = GridMaker(), _Numbered(source)
+def delimited(text: Iterator[tuple[int, str]], mark: str) -> Grid:
+    """The cells of numbered lines with `mark` between them. Raises PlanError with the line at fault."""
+    made, lines = GridMaker(), _Numbered(text)
     rows = csv.reader(lines, delimiter=mark, strict=False, skipinitialspace=True)
     try:
         begin = 1
@@ -49,8 +49,8 @@ def delimited(source: Source, mark: str) -> Grid:
 class _Numbered:
     """The lines of a table without comments, and the number of the last one."""
 
-    def __init__(self, source: Source) -> None:
-        self._lines = source.lines()
+    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
+        self._lines = lines
         self.number = 0
 
     def __iter__(self) -> Iterator[str]:
@@ -64,11 +64,12 @@ class _Numbered:
         raise StopIteration
 
 
-def _is_markdown(head: str) -> bool:
+def is_markdown(head: str) -> bool:
+    """Whether text has the line below the heading of a table of Markdown."""
     return any(_RULE.fullmatch(line[:2000]) for line in head.splitlines()[:LOOKED_AT])
 
 
-def _mark(head: str) -> str | None:
+def mark_of(head: str) -> str | None:
     """What stands between cells: the mark that most lines have equally often. A decimal comma is beside semicolons or
     tabs.
     """

@@ -43,7 +43,7 @@ def read(source: Source, options: Options) -> ForeignTable:
     found: list[tuple[str, RowMaker, bool]] = []
     stated: dict[str, str] = {}
     before = ""
-    for line in delimited(source, ",").rows:
+    for line in delimited(source.lines(), ",").rows:
         first = line.cell(0)
         if first.startswith("'Target Type"):
             where = places(line.cells)

@@ -10,10 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import overload
+
+import numpy as np
 
 from bakeoff.core.errors import PlanError
+from bakeoff.formats.foreign.bulk.figures import Stretch
+from bakeoff.formats.foreign.bulk.rows import Block, BlockRows
 from bakeoff.formats.foreign.grids import Grid, grid_of, is_grid
 from bakeoff.formats.foreign.grids.grid import GridRow
+from bakeoff.formats.foreign.grids.numbers import NumberRows, number_rows
 from bakeoff.formats.foreign.headings import (
     FACTS,
     SIZES,
@@ -26,7 +32,7 @@ from bakeoff.formats.foreign.headings import (
     summary_of,
     way_of,
 )
-from bakeoff.formats.foreign.printed import BLANKS, Marks, Printed, marks_of, printed
+from bakeoff.formats.foreign.printed import BLANKS, PLAIN, Marks, Printed, marks_of, printed
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import (
     CLIENTS,
@@ -84,15 +90,31 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> ForeignTable:
-    grid = grid_of(source)
+    numbers = number_rows(source) if options.decimal is None else None
+    made = None if numbers is None else _read(source, options, numbers.head, numbers)
+    return made or _read(source, options, grid_of(source))
+
+
+@overload
+def _read(source: Source, options: Options, grid: Grid) -> ForeignTable: ...
+@overload
+def _read(source: Source, options: Options, grid: Grid, numbers: NumberRows) -> ForeignTable | None: ...
+def _read(source: Source, options: Options, grid: Grid, numbers: NumberRows | None = None) -> ForeignTable | None:
+    """A table of its cells, or of `numbers`: None where these are not all there is to say."""
     title, header, body = _parts(grid)
-    marks = _marks(body, options)
+    marks = _marks(body, options) if numbers is None else PLAIN
     body, calculated = _measured(body)
     table = _roles(source, header, body, title, options, marks)
     table.columns = [replace(column, unit=column.unit or _behind(column, body)) for column in table.columns]
     better = {column.metric: way for column in table.columns if (way := _way(header, column, options)) is not None}
-    rows = tuple(row for line in body for row in _rows(table, line, marks, options))
-    if not any(row.values for row in rows):
+    rows: Sequence[ForeignRow] | None
+    if numbers is None:
+        rows = tuple(row for line in body for row in _rows(table, line, marks, options))
+    else:
+        rows = _number_rows(table, numbers) if len(body) == 1 else None
+    if rows is None:
+        return None
+    if isinstance(rows, tuple) and not any(row.values for row in rows):
         raise refuse(header.line, "no row below this heading holds a number: give the table with its results")
     number = f"decimal {'comma' if marks.decimal == ',' else 'point'}"
     thousands = {"": "none", ",": "comma", ".": "point"}.get(marks.thousands, "a blank or mark")
@@ -329,6 +351,25 @@ def _changes(table: _Table, line: GridRow, marks: Marks) -> ForeignRow:
     return ForeignRow("" if table.contender is None else line.cell(table.contender), {}, values, line.line, part)
 
 
+def _number_rows(table: _Table, numbers: NumberRows) -> BlockRows | None:
+    """The same of all rows at once; None where one of them cannot be a sample, or is several of one contender."""
+    loads: dict[str, Stretch] = {}
+    for at, (name, unit) in table.loads.items():
+        own, is_size = numbers.columns[at], name in SIZES or unit.quantity == "bytes"
+        times = _bytes_of(unit) if is_size else 1.0
+        loads[name] = Stretch(own, numbers.lines, BYTES if is_size else unit, at + 1, name, "exact", times)
+        if name == CLIENTS and not is_size and bool(np.any((own.decimals > 0) | (own.whole < 1))):
+            return None
+    values: dict[str, dict[str, Stretch]] = {}
+    for column in table.columns:
+        if column.load is not None or (column.unit is None and not column.metric):
+            return None
+        unit, own = column.unit or COUNT, numbers.columns[column.at]
+        stretch = Stretch(own, numbers.lines, unit, column.at + 1, column.heading)
+        values.setdefault(column.contender, {})[column.metric or metric_of_quantity(unit)] = stretch
+    return BlockRows([Block(name, "", numbers.lines, loads, own) for name, own in values.items()])
+
+
 def _value(line: GridRow, column: _Column, marks: Marks, options: Options) -> ForeignValue:
     """A cell as a number. Raises PlanError that names line and column."""
     text = line.cell(column.at)
@@ -366,9 +407,8 @@ def _load(name: str, unit: Unit, text: str, line: int, at: int, marks: Marks) ->
         if found is None:
             raise refuse(line, f"column {at + 1} ({name}): a size was expected, not {text[:40]!r}")
         scale = _SCALES[found[2].lower()]
-        factor = (unit.readings[1] if len(unit.readings) > 1 else unit.factor) if unit.quantity == "bytes" else 1.0
         number = _number(found[1], name, line, at, marks)
-        size = number.value * (scale if found[2] else factor)
+        size = number.value * (scale if found[2] else _bytes_of(unit))
         exact = Printed(text, size, size, size)
         return ForeignValue(exact, BYTES, line, at + 1, name)
     found = _VALUE.fullmatch(text)
@@ -378,6 +418,13 @@ def _load(name: str, unit: Unit, text: str, line: int, at: int, marks: Marks) ->
     if name == CLIENTS and (number.value < 1 or number.value != int(number.value)):
         raise refuse(line, f"column {at + 1}: {text[:40]!r} is no number of clients; say what rows are with --rows")
     return ForeignValue(replace(number, low=number.value, high=number.value), unit, line, at + 1, name)
+
+
+def _bytes_of(unit: Unit) -> float:
+    """How many bytes a size without letters counts."""
+    if unit.quantity != "bytes":
+        return 1.0
+    return unit.readings[1] if len(unit.readings) > 1 else unit.factor
 
 
 def _number(text: str, name: str, line: int, at: int, marks: Marks) -> Printed:
