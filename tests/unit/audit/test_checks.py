@@ -203,6 +203,11 @@ def damaged_of_all_kinds() -> Audit:
     return audit(files, Given(link_bytes_per_s=1e6))
 
 
+def test_a_column_that_repeats_itself_is_no_copy_of_itself() -> None:
+    speeds = ["10.552", "20.663", "30.771"] * 2
+    assert not of([{"clients": str(at), "read speed [MB/s]": speed} for at, speed in enumerate(speeds, 1)]).findings
+
+
 def test_all_that_is_found_is_told_in_words_json_and_a_page() -> None:
     found = damaged_of_all_kinds()
     texts = [finding_text(finding) for finding in found.findings]

@@ -3,13 +3,17 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bakeoff.audit.audit import audit
+from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import ForeignTable
+from bakeoff.formats.importers import importer
+from bakeoff.formats.importers.base import Options
 from tests.unit.audit.made import table
 
 ROWS = 300
@@ -74,3 +78,16 @@ def with_totals(rows: int) -> ForeignTable:
 def test_work_grows_with_totals_and_no_faster() -> None:
     one, two = with_totals(ROWS), with_totals(2 * ROWS)
     assert calls_of(lambda: audit([two])) < 2.3 * calls_of(lambda: audit([one]))
+
+
+def read_and_audited(path: Path, rows: int) -> int:
+    """The calls to read and audit a file of so many rows of plain numbers."""
+    made = "".join(f"{at},{at * 90.25:.2f},{at * 87.5:.2f}\n" for at in range(1, rows + 1))
+    path.write_text("clients,nginx (req/s),apache (req/s)\n" + made)
+    return calls_of(lambda: audit([importer("table").read(Source(path), Options())]))
+
+
+def test_plain_numbers_are_read_and_audited_all_at_once(tmp_path: Path) -> None:
+    read_and_audited(tmp_path / "warm.csv", ROWS)
+    few, many = (read_and_audited(tmp_path / f"{rows}.csv", rows) for rows in (ROWS, 10 * ROWS))
+    assert many < 1.1 * few

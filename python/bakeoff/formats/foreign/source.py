@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +68,12 @@ class Source:
     def is_text(self) -> bool:
         """Whether it holds no zero byte at its begin, which no text has."""
         return self.encoding.startswith("utf-16") or b"\0" not in self.raw_head
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it may be held in memory as a whole."""
+        with self._open() as file:
+            return os.fstat(file.fileno()).st_size <= MOST_BYTES
 
     def data(self, most: int = MOST_BYTES) -> bytes:
         """All of it."""

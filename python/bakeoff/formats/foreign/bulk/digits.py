@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
-NEW_LINE, POINT, ZERO = b"\n."[0], b"\n."[1], b"0"[0]
+NEW_LINE, POINT, ZERO, NINE = b"\n.09"
 # Ten times such a number and 5 is a whole number that a float holds.
 LONGEST = 14
 
@@ -48,7 +48,7 @@ def digits_of(data: bytes, marks: bytes) -> tuple[Digits, Ints] | None:
     if not data.endswith(b"\n") or data.translate(None, b"0123456789.\n" + marks):
         return None
     letters = np.frombuffer(data, np.uint8)
-    inside = (letters >= ZERO) | (letters == POINT)
+    inside = ((letters >= ZERO) & (letters <= NINE)) | (letters == POINT)
     edges = np.flatnonzero(np.diff(inside, prepend=False))
     begins, ends = edges[0::2], edges[1::2]
     points = np.flatnonzero(letters == POINT)

@@ -11,7 +11,7 @@ import numpy as np
 from bakeoff.formats.foreign.bulk.digits import ZERO, Digits, Ints, digits_of
 from bakeoff.formats.foreign.grids.grid import MOST_CELLS, MOST_COLUMNS, MOST_ROWS, Grid
 from bakeoff.formats.foreign.grids.text import delimited, is_markdown, mark_of
-from bakeoff.formats.foreign.source import MOST_BYTES, Source
+from bakeoff.formats.foreign.source import Source
 
 # So many lines may stand above the first one of numbers.
 MOST_HEADING = 20
@@ -34,7 +34,7 @@ def number_rows(source: Source) -> NumberRows | None:
     """
     is_plain = source.is_text and not source.encoding.startswith("utf-16") and not is_markdown(source.head)
     mark = mark_of(source.head) if is_plain else None
-    if mark is None or mark == "|" or source.path.stat().st_size > MOST_BYTES:
+    if mark is None or mark == "|" or not source.is_small:
         return None
     row = re.compile(rf"[0-9][0-9.]*(?:{mark}[0-9][0-9.]*)+\r?")
     above = next((at for at, line in enumerate(source.head.split("\n")[:MOST_HEADING]) if row.fullmatch(line)), 0)

@@ -8,12 +8,17 @@ errors. Where the text matrix is there, the blocks for spreadsheets say the same
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
+
 from bakeoff.compat.iozone.layout import BLANK_STREAMS, BLANKS, THROUGHPUT, TITLES, WIDTHS
 from bakeoff.formats.foreign import table
+from bakeoff.formats.foreign.bulk.digits import NEW_LINE, ZERO, digits_of
+from bakeoff.formats.foreign.bulk.figures import Stretch
+from bakeoff.formats.foreign.bulk.rows import Block, BlockRows
 from bakeoff.formats.foreign.printed import Printed, counted, printed
 from bakeoff.formats.foreign.source import Source
 from bakeoff.formats.foreign.table import CLIENTS, FILE_SIZE, RECORD_SIZE, ForeignRow, ForeignTable, ForeignValue
@@ -27,6 +32,8 @@ MOST_CELLS = 100_000
 COLUMNS = tuple(WIDTHS)
 STREAMS = ("fwrite", "refwrite", "fread", "refread")
 EXTENDED = ("pwrite", "repwrite", "pread", "repread")
+# Rows of figures and what ends them: the first ones are the matrix.
+_MATRIX = re.compile(rb"^ *kB +reclen [^\n]*\n((?: *[0-9]+ +[0-9]+ [0-9 ]*\r?\n)+)", re.MULTILINE)
 # Of rows: where the figures begin.
 SIZES = 24
 STATED = {
@@ -203,6 +210,11 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> ForeignTable:
+    return _read_matrix(source) or _read_lines(source)
+
+
+def _read_lines(source: Source) -> ForeignTable:
+    """The table, line by line."""
     reader, number = _Reader(), 1
     for number, line in source.short_lines():
         reader.line(number, line)
@@ -211,7 +223,56 @@ def read(source: Source, options: Options) -> ForeignTable:
         raise refuse(number, "it has a matrix and throughput tests: give each run alone")
     if not rows:
         raise refuse(number, "IOzone has printed no result until here: give the file that holds its output")
-    return ForeignTable("iozone", reader.tool, tuple(rows), reader.began, reader.stated, reader.lines, missing=MISSING)
+    return _table(reader, tuple(rows))
+
+
+def _table(reader: _Reader, rows: Sequence[ForeignRow]) -> ForeignTable:
+    return ForeignTable("iozone", reader.tool, rows, reader.began, reader.stated, reader.lines, missing=MISSING)
+
+
+def _read_matrix(source: Source) -> ForeignTable | None:
+    """The same of one matrix whose rows have all figures; None for anything else."""
+    found = _MATRIX.search(source.data()) if source.is_small else None
+    if found is None:
+        return None
+    reader, rows = _Reader(), None
+    begin = found.string.count(b"\n", 0, found.start(1)) + 1
+    end = begin + found[1].count(b"\n")
+    for number, line in source.short_lines():
+        if number == begin and not reader.cells:
+            rows = _matrix_rows(found[1].replace(b"\r\n", b"\n"), begin, reader)
+        if rows is None or number >= end:
+            reader.line(number, line)
+        if reader.cells:
+            return None
+    return _table(reader, rows) if rows and not reader.throughput else None
+
+
+def _matrix_rows(text: bytes, begin: int, reader: _Reader) -> BlockRows | None:
+    """Rows of one file and record size each; None where one of them has to be looked at by itself."""
+    found, width = digits_of(text, b" "), len(reader.columns) + 2
+    if found is None or not np.array_equal(found[1], np.arange(1, len(found[1]) + 1) * width):
+        return None
+    numbers, lines = found[0], np.arange(len(found[1])) + begin
+    file, record = numbers[0::width], numbers[1::width]
+    starts = np.append(0, np.flatnonzero(np.frombuffer(text, np.uint8) == NEW_LINE)[:-1] + 1)
+    in_place = np.all(record.ends <= starts + SIZES) and np.all(numbers[2::width].begins >= starts + SIZES)
+    sizes = set(zip(file.whole.tolist(), record.whole.tolist(), strict=True))
+    as_printed = np.all(np.frombuffer(text, np.uint8)[np.append(file.begins, record.begins)] != ZERO)
+    is_usual = in_place and as_printed and len(sizes) == len(lines) and not numbers.pointed.any()
+    figures = np.count_nonzero(numbers.whole) - 2 * len(lines)
+    if not is_usual or np.any(record.whole > file.whole) or figures > MOST_CELLS:
+        return None
+    metric, unit = _UNITS[reader.unit]
+    blocks = []
+    for at, test in enumerate(reader.columns, 2):
+        own = numbers[at::width]
+        kept = np.flatnonzero(own.whole)  # a retest that was not wanted is told as 0
+        load = {FILE_SIZE: file, RECORD_SIZE: record}
+        loads = {name: Stretch(one, lines, BYTES, rounding="exact", times=KIB).rows(kept) for name, one in load.items()}
+        rates = Stretch(own, lines, unit, at + 1, test, "down").rows(kept)
+        blocks.append(Block("", test, lines[kept], loads, {metric: rates}))
+    return BlockRows(blocks)
 
 
 def _sizes(number: int, file: str, record: str) -> tuple[int, int]:

@@ -31,7 +31,7 @@ def sniff(source: Source) -> bool:
     return (
         HEADING.search(source.head) is not None
         or '"StartTimestamp","Interval_Length"' in source.head
-        or (_LOG.search(source.head) is not None)
+        or (",HIST" in source.head and _LOG.search(source.head) is not None)
     )
 
 

@@ -97,7 +97,12 @@ def _read(rows: Iterator[list[str]], lines: _Lines, columns: dict[str, int]) -> 
         if cells[label] != last or not labels:
             last = cells[label]
             many = many or (len(labels) >= MOST_LABELS and last not in labels)
-            own = labels.setdefault(last[:200], _Label()) if not many else _Label()
+            if many:
+                own = _Label()
+            elif (known := labels.get(last[:200])) is not None:
+                own = known
+            else:
+                own = labels[last[:200]] = _Label()
         failed = cells[success] != "true"
         for each in (whole, own):
             samples = each.samples
