@@ -19,7 +19,8 @@ from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.audit.given import Given
 from bakeoff.audit.interval import Interval
 from bakeoff.audit.repairs import repairs
-from bakeoff.audit.table import Place, Table, significant
+from bakeoff.audit.table import Place, Table
+from bakeoff.formats.foreign.bulk.figures import significant
 from bakeoff.formats.foreign.table import ForeignValue
 from bakeoff.formats.foreign.units import Unit
 
@@ -134,7 +135,8 @@ def _numbers(tables: Sequence[Table], changes: _Changes) -> list[_Numbers]:
     about: dict[int, tuple[str, Unit, int]] = {}
     for table in tables:
         for column in table.measured:
-            for at, cell in enumerate(column.cells):
+            for at in range(len(column.cells)):
+                cell = column.cells[at]
                 if cell is not None and cell.line in rows:
                     found.setdefault(cell.column, {})[rows[cell.line]] = (table.place(column, at), column.base[at])
                     about.setdefault(cell.column, (column.heading, cell.unit, column.decimals))

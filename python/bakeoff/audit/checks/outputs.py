@@ -46,15 +46,15 @@ def _of_row(table: Table, output: Table, row: int, both: Sequence[tuple[Column, 
     """The row is of that output if most of its numbers are, with more digits than chance makes equal."""
     stated = [(mine, theirs) for mine, theirs in both if mine.known[row] and theirs.known[0]]
     same = [(mine, theirs) for mine, theirs in stated if _equal(mine, theirs, row)]
-    digits = sum(mine.digits[row] - 1 for mine, _ in same)
+    digits = sum(int(mine.cells.digits[row]) - 1 for mine, _ in same)
     if digits < MOST_BY_CHANCE or len(same) <= len(stated) - len(same):
         return 0, []
     findings = []
     for mine, theirs in (one for one in stated if one not in same):
         scale = float(mine.factors[row])
         low, high = float(theirs.base.low[0]) / scale, float(theirs.base.high[0]) / scale
-        mended = repairs(mine.texts[row], low, high)
-        fact = NotAsPrinted(output.file, theirs.texts[0], theirs.unit.name, len(same))
+        mended = repairs(mine.text(row), low, high)
+        fact = NotAsPrinted(output.file, theirs.text(0), theirs.unit.name, len(same))
         places = (table.place(mine, row), output.place(theirs, 0))
         findings.append(Finding(KEY, "impossible", places, fact, "likely", mended))
     return len(stated), findings

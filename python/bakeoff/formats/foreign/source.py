@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import io
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,8 +71,8 @@ class Source:
     @property
     def is_small(self) -> bool:
         """Whether it may be held in memory as a whole."""
-        with self._open() as file:
-            return os.fstat(file.fileno()).st_size <= MOST_BYTES
+        with self.open() as file:
+            return file.seek(0, io.SEEK_END) <= MOST_BYTES
 
     def data(self, most: int = MOST_BYTES) -> bytes:
         """All of it."""

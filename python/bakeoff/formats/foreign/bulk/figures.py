@@ -103,7 +103,7 @@ class Listed:
 
     @cached_property
     def digits(self) -> Ints:
-        return np.array([_significant(text) for text in self._texts], dtype=np.int64)
+        return np.array([significant(text) for text in self._texts], dtype=np.int64)
 
     @cached_property
     def codes(self) -> Codes:
@@ -195,7 +195,7 @@ def _code(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") | 1 << 63 if text else 0
 
 
-def _significant(text: str) -> int:
+def significant(text: str) -> int:
     """How many significant digits a printed number has."""
     plain = text.replace(".", "", 1)
     if not (plain.isascii() and plain.isdigit()):

@@ -111,7 +111,7 @@ def _read(source: Source, options: Options, grid: Grid, numbers: NumberRows | No
     if numbers is None:
         rows = tuple(row for line in body for row in _rows(table, line, marks, options))
     else:
-        rows = _number_rows(table, numbers) if len(body) == 1 else None
+        rows = _number_rows(table, numbers) if len(body) == 1 and not table.changes else None
     if rows is None:
         return None
     if isinstance(rows, tuple) and not any(row.values for row in rows):
