@@ -84,8 +84,8 @@ def _keys(column: Column) -> Codes:
     """Every stretch of three numbers that are not equal by chance."""
     codes, digits = column.cells.codes, column.cells.digits
     one, two, three = codes[:-2], codes[1:-1], codes[2:]
-    told = digits[:-2] + digits[1:-1] + digits[2:] - FEWEST >= MOST_BY_CHANCE
-    chosen = told & (one != two) & (two != three) & (one != three)
+    certain = digits[:-2] + digits[1:-1] + digits[2:] - FEWEST >= MOST_BY_CHANCE
+    chosen = certain & (one != two) & (two != three) & (one != three)
     return np.asarray(_mixed((one, two, three))[chosen])
 
 
