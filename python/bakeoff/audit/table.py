@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ import numpy as np
 from bakeoff.audit.interval import Bools, Floats, Interval
 from bakeoff.audit.smooth import Curve, curve_along
 from bakeoff.core.units import format_binary
-from bakeoff.formats.foreign.bulk.figures import Figures, Listed
+from bakeoff.formats.foreign.bulk.figures import Figures, Listed, first_alike
 from bakeoff.formats.foreign.bulk.rows import BlockRows
 from bakeoff.formats.foreign.table import CLIENTS, DURATION, ForeignRow, ForeignTable
 from bakeoff.formats.foreign.units import Unit
@@ -177,9 +176,10 @@ class Table:
         """
         if self.axis is None:
             return {}
-        besides = [texts_of([one for one in self.loads if one is not self.axis], row) for row in range(len(self.rows))]
-        usual = Counter(besides).most_common(1)[0][0]
-        where = np.where([one == usual for one in besides], self.axis.base.low, np.nan)
+        where = self.axis.base.low
+        if besides := [load.cells.codes for load in self.loads if load is not self.axis]:
+            like = first_alike(besides)
+            where = np.where(like == np.argmax(np.bincount(like)), where, np.nan)
         return {column.name: curve_along(where, column.base.middle) for column in self.measured}
 
     def place(self, column: Column, row: int) -> Place:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from bakeoff.audit.facts import Copied, Copy
 from bakeoff.audit.finding import Finding, Outcome
 from bakeoff.audit.given import Given
 from bakeoff.audit.table import COUNTS, Column, Table
-from bakeoff.formats.foreign.bulk.figures import Codes
+from bakeoff.formats.foreign.bulk.figures import Codes, first_alike, mixed
 
 KEY = "copies"
 # So many digits beyond the first of each number are not equal by chance.
@@ -21,7 +20,6 @@ MOST_BY_CHANCE = 6
 FEWEST = 3
 # Tables with more columns are compared by the first of them.
 MOST_COLUMNS = 200
-ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
@@ -31,7 +29,7 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
         return
     findings = []
     if len(columns) > 1:
-        first = _first_like_it([column.cells.codes for column in columns])
+        first = first_alike([column.cells.codes for column in columns])
         digits = np.array([column.cells.digits for column in columns])
         for row in map(int, np.flatnonzero(first < np.arange(len(first)))):
             numbers = digits[:, row][digits[:, row] > 1]
@@ -40,21 +38,6 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
                 fact = Copy("row", places[1].row or str(places[1].line), len(numbers), int(numbers.sum()))
                 findings.append(Finding(KEY, "off", places, fact, "likely"))
     yield Outcome(KEY, table.file, len(table.rows), tuple(findings))
-
-
-def _first_like_it(codes: Sequence[Codes]) -> npt.NDArray[np.int64]:
-    """For each row the first one with the same texts."""
-    _, firsts, which = np.unique(_mixed(codes), return_index=True, return_inverse=True)
-    return np.asarray(firsts[which])
-
-
-def _mixed(codes: Sequence[Codes]) -> Codes:
-    """One number for the texts of each place; others have the same one once in 10¹⁹."""
-    found: Codes = np.zeros(len(codes[0]), dtype=np.uint64)
-    for own in codes:
-        found = (found ^ own) * ODD
-        found ^= found >> np.uint64(29)
-    return found
 
 
 def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
@@ -86,7 +69,7 @@ def _keys(column: Column) -> Codes:
     one, two, three = codes[:-2], codes[1:-1], codes[2:]
     certain = digits[:-2] + digits[1:-1] + digits[2:] - FEWEST >= MOST_BY_CHANCE
     chosen = certain & (one != two) & (two != three) & (one != three)
-    return np.asarray(_mixed((one, two, three))[chosen])
+    return np.asarray(mixed((one, two, three))[chosen])
 
 
 def _alike(keys: Sequence[Codes]) -> Iterator[list[int]]:
