@@ -112,7 +112,8 @@ NOT_FOUND = """
 ## Runs of Bakeoff
 
 Every run ends with the same audit, and with that of its trials: Little's law with the virtual users, pauses and edges
-that Bakeoff knows, planned starts, bytes and content. `bakeoff audit RUN.bakeoff` shows both.
+that Bakeoff knows, planned starts, bytes and content. `bakeoff audit RUN.bakeoff` shows both, and a report has them in
+its appendix on method. A paper has published tables in a chapter ([how](../how-to/write-a-paper.md)).
 """
 
 

@@ -188,3 +188,17 @@ def test_ratios_of_pairs_with_other_numbers_of_blocks_fill_one_table() -> None:
     tables = [block.table for block in section.blocks if isinstance(block, Chart)]
     assert tables and "Blocks" in [column.title for column in tables[0].columns]
     assert all(len(row) == len(table.columns) for table in tables for row in table.rows)
+
+
+def test_a_run_is_held_to_the_arithmetic_of_published_results_once() -> None:
+    record = run(blocks=2)
+    (told,) = blocks(record, "arithmetic")
+    assert isinstance(told, Text) and told.severity == "plain"
+    assert told.text.endswith("338 comparisons: all consistent within rounding.")
+    first = record.trials[0]
+    assert first.service.p50_ns is not None
+    small = replace(first, service=replace(first.service, max_ns=first.service.p50_ns // 2))
+    told, findings = blocks(replace(record, trials=(small, *record.trials[1:])), "arithmetic")
+    assert isinstance(told, Text) and told.severity == "bad"
+    assert told.text.endswith("338 comparisons: 336 consistent, 0 off and 2 impossible.")
+    assert isinstance(findings, Table) and "maximum" in findings.rows[0][1] and findings.rows[0][2] == "–"

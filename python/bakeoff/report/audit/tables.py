@@ -34,7 +34,7 @@ def findings_table(audit: Audit) -> Table | None:
         (
             f"[{number}]",
             where(finding.places[0]),
-            finding.places[0].text[:60],
+            finding.places[0].text[:60] or wording.MISSING,
             SeverityText(finding.grade, SEVERITIES[finding.grade]),
             sentence(finding.fact),
             reason(finding.repairs) or wording.MISSING,

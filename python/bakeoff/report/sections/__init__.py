@@ -46,6 +46,7 @@ MODULES = (
     "validity.generator",
     "result.noise",
     "validity.audits",
+    "validity.arithmetic",
     "validity.trials",
     "result.reading",
 )
