@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -376,6 +377,18 @@ def test_reads_beside_writes_are_rows_and_threads_those_of_all_hosts(name: str) 
 def test_of_file_systems_vdbench_tells_no_mean_of_writes_that_did_not_happen() -> None:
     (row,) = read(SAMPLES / "vdbench-files.html").rows
     assert row.values["read mean"].value == pytest.approx(0.00078) and "write mean" not in row.values
+
+
+def test_requests_that_the_end_of_ohas_time_cut_off_are_no_failures() -> None:
+    text = (SAMPLES / "oha.json").read_text()
+    errors = re.search(r'"errorDistribution": \{[^}]*\}', text)
+    assert errors is not None
+    text = text.replace(errors[0], '"errorDistribution": {"aborted due to deadline": 50, "timeout": 2}')
+    text = re.sub(r'"statusCodeDistribution": \{[^}]*\}', '"statusCodeDistribution": {"200": 3990, "404": 8}', text)
+    text = re.sub(r'"total": [0-9.]+', '"total": 2.5', text)
+    (row,) = table_of("oha", text).rows
+    found = {name: row.values[name].value for name in ("operations", "errors", "rate")}
+    assert found == pytest.approx({"operations": 3990, "errors": 10, "rate": 4000 / 2.5})
 
 
 def test_a_part_of_a_minute_is_no_minute_of_postal() -> None:
