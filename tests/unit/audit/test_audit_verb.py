@@ -117,3 +117,19 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path, words: tup
 def test_a_text_without_claims_is_refused(tmp_path: Path) -> None:
     found = audited(written(tmp_path, CLEAN), "--text", written(tmp_path, "It rained.\n", "paper.txt"))
     assert "no sentence has a percentage" in str(found.exception)
+
+
+def test_files_audited_in_several_processes_are_as_those_audited_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copies stand in two files, which two processes read; what a file itself contradicts is found, too."""
+    texts = [CLEAN, CLEAN.replace("45066", "4506"), "clients,a (MB/s)\n1,10.5521\n2,20.6632\n3,30.7713\n", CLEAN]
+    files = [written(tmp_path, text, f"{number}.csv") for number, text in enumerate(texts)]
+    one = audited(*files, "--json")
+    monkeypatch.setattr("bakeoff.cli.read.audit.LARGE", 0)
+    monkeypatch.setattr("bakeoff.core.system.forks.os.sched_getaffinity", lambda _: {0, 1})
+    several = audited(*files, "--json")
+    assert json.loads(one.output) == json.loads(several.output) and several.exit_code == 1
+    assert {finding["check"] for finding in json.loads(several.output)["findings"]} >= {"copies", "operations"}
+    files.insert(2, written(tmp_path, "clients,a (MB/s)\n1,x\n2,3\n", "bad.csv"))
+    assert "bad.csv: line 2" in str(audited(*files).exception)

@@ -33,11 +33,14 @@ TABLE_CHECKS: tuple[Callable[[Table, Given], Iterator[Outcome]], ...] = (
     copies.check_rows,
     curve.check,
 )
-# Of all tables together.
-CROSS_TABLE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
+# Of all tables of a file together.
+FILE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
     parts.check,
     summaries.check,
     changes.check,
+)
+# Of all tables that another file may contradict.
+CROSS_FILE_CHECKS: tuple[Callable[[Sequence[Table], Given], Iterator[Outcome]], ...] = (
     outputs.check,
     copies.check_tables,
 )

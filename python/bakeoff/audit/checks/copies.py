@@ -18,8 +18,8 @@ KEY = "copies"
 # So many digits beyond the first of each number are not equal by chance.
 MOST_BY_CHANCE = 6
 FEWEST = 3
-# Tables with more columns are compared by the first of them.
-MOST_COLUMNS = 200
+# Of more columns the first ones are compared.
+MOST_COMPARED = 2_000
 
 
 def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
@@ -42,15 +42,10 @@ def check_rows(table: Table, given: Given) -> Iterator[Outcome]:
 
 def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     """Columns of contenders, parts and files against each other, and different metrics with one unit."""
-    columns = [
-        (table, column)
-        for table in tables
-        for column in table.measured
-        if column.name not in COUNTS and len(column.cells) >= FEWEST
-    ]
+    columns = compared_columns(tables)
     compared: set[tuple[int, int]] = set()
     findings: dict[str, list[Finding]] = {}
-    for same in _alike([_keys(column) for _, column in columns[: MOST_COLUMNS * 10]]):
+    for same in _alike([keys(column) for _, column in columns[:MOST_COMPARED]]):
         for (one, left), (other, right) in combinations([columns[at] for at in same[:10]], 2):
             pair = (id(left), id(right))
             if left is right or pair in compared or not _comparable(one, left, other, right):
@@ -63,7 +58,24 @@ def check_tables(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
         yield Outcome(KEY, file, numbers[file], tuple(findings.get(file, ())))
 
 
-def _keys(column: Column) -> Codes:
+def compared_columns(tables: Sequence[Table]) -> list[tuple[Table, Column]]:
+    """What may be a copy."""
+    return [
+        (table, column)
+        for table in tables
+        for column in table.measured
+        if column.name not in COUNTS and len(column.cells) >= FEWEST
+    ]
+
+
+def files_alike(stretches: Sequence[Sequence[Codes]]) -> set[int]:
+    """The files that have a stretch of another column, by the keys of the columns of each."""
+    owners = [file for file, own in enumerate(stretches) for _ in own]
+    together = [column for own in stretches for column in own]
+    return {owners[column] for same in _alike(together) for column in same}
+
+
+def keys(column: Column) -> Codes:
     """Every stretch of three numbers that are not equal by chance."""
     codes, digits = column.cells.codes, column.cells.digits
     one, two, three = codes[:-2], codes[1:-1], codes[2:]
@@ -72,15 +84,15 @@ def _keys(column: Column) -> Codes:
     return np.asarray(mixed((one, two, three))[chosen])
 
 
-def _alike(keys: Sequence[Codes]) -> Iterator[list[int]]:
+def _alike(stretches: Sequence[Codes]) -> Iterator[list[int]]:
     """The columns of each stretch that is there several times, in the order of the stretches."""
-    together = np.concatenate(keys) if keys else np.zeros(0, dtype=np.uint64)
+    together = np.concatenate(stretches) if stretches else np.zeros(0, dtype=np.uint64)
     ordered = np.sort(together)
     several = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(several):
         return
     places = np.flatnonzero(np.isin(together, several))
-    columns = np.searchsorted(np.cumsum([len(own) for own in keys]), places, "right")
+    columns = np.searchsorted(np.cumsum([len(own) for own in stretches]), places, "right")
     found: dict[int, list[int]] = {}
     for key, column in zip(together[places].tolist(), columns.tolist(), strict=True):
         found.setdefault(key, []).append(column)

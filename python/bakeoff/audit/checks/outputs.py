@@ -22,9 +22,8 @@ KEY = "outputs"
 def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
     """Each row of a typed table against the output of its name: a file, or a contender in one."""
     printed: dict[str, list[Table]] = {}
-    for table in tables:
-        if table.exact and not table.part and len(table.rows) == 1:
-            printed.setdefault(_name(table), []).append(table)
+    for table in filter(_is_output, tables):
+        printed.setdefault(_name(table), []).append(table)
     for table in (one for one in tables if printed and not one.exact):
         checked, findings = 0, list[Finding]()
         for output in printed.get(_name(table), []):
@@ -35,6 +34,15 @@ def check(tables: Sequence[Table], given: Given) -> Iterator[Outcome]:
                 findings += found
         if checked:
             yield Outcome(KEY, table.file, checked, tuple(findings))
+
+
+def names(tables: Sequence[Table]) -> tuple[set[str], set[str]]:
+    """Of which names there are outputs, and of which typed tables."""
+    return {_name(one) for one in tables if _is_output(one)}, {_name(one) for one in tables if not one.exact}
+
+
+def _is_output(table: Table) -> bool:
+    return table.exact and not table.part and len(table.rows) == 1
 
 
 def _name(table: Table) -> str:

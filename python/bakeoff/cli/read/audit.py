@@ -11,6 +11,7 @@ from bakeoff.cli.console import make_console
 from bakeoff.cli.read.page import PageForceOption, PageOption, write_page
 from bakeoff.core.errors import PlanError
 from bakeoff.core.system.collector import without_collector
+from bakeoff.core.system.forks import in_forks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from bakeoff.formats.importers.base import Options
 
 RUN_FILE = ".bakeoff"
+# So many bytes are worth the start of other processes.
+LARGE = 4_000_000
 WAYS: tuple[Literal["higher"], Literal["lower"]] = ("higher", "lower")
 MARKS: tuple[Literal["point"], Literal["comma"]] = ("point", "comma")
 Word = TypeVar("Word", bound=str)
@@ -122,7 +125,7 @@ def audit(
         from bakeoff.cli.read.report import check_target
 
         check_target(files, output, force)
-    from bakeoff.audit.audit import audit as audited  # NumPy takes a moment: refuse bad input first
+    from bakeoff.audit.audit import audited, together  # NumPy takes a moment: refuse bad input first
     from bakeoff.audit.sources import read_claims
     from bakeoff.formats.foreign.source import Source
     from bakeoff.formats.importers.base import Options
@@ -135,10 +138,16 @@ def audit(
         decimal=_word("--decimal", decimal, MARKS),
     )
     with without_collector():
-        tables = [_table(path, as_format, options) for path in files]
         own = [outcome for path in files if path.suffix == RUN_FILE for outcome in _own(path)]
         listed, sentences = (None if path is None else Source(path) for path in (claims, text))
-        made = audited(tables, given, lambda names: read_claims(listed, sentences, names), own)
+        each = in_forks if len(files) > 1 and sum(map(_size, files)) > LARGE else map
+        made = together(
+            each(lambda path: audited(_table(path, as_format, options), given), files),
+            lambda at: _table(files[at], as_format, options),
+            given,
+            lambda names: read_claims(listed, sentences, names),
+            own,
+        )
     if output is not None:
         from bakeoff.report.audit.page import compose
 
@@ -154,6 +163,10 @@ def audit(
         if output is not None:
             typer.echo(f"Page: {output}")
     raise typer.Exit(1 if made.impossible else 0)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
 
 
 def _word(flag: str, given: str | None, words: tuple[Word, ...]) -> Word | None:

@@ -19,7 +19,7 @@ def document(audit: Audit) -> dict[str, Any]:
     """Files, findings and checks. Infinite bounds are null."""
     return {
         "schema": SCHEMA,
-        "files": [{"path": file.path, "format": file.format, "rows": len(file.rows)} for file in audit.files],
+        "files": [{"path": file.path, "format": file.format, "rows": file.rows} for file in audit.files],
         "numbers": audit.numbers,
         "comparisons": audit.checked,
         "impossible": audit.impossible,

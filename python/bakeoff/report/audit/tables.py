@@ -96,8 +96,8 @@ def printed_tables(audit: Audit) -> Iterator[Table]:
     for number, finding in enumerate(audit.findings, 1):
         place = finding.places[0]
         marks.setdefault((place.file, place.line, place.heading, place.text), []).append((number, finding))
-    for file in audit.files[:MOST_FILES]:
-        yield _printed(file, marks)
+    for at in range(min(MOST_FILES, len(audit.files))):
+        yield _printed(audit.content(at), marks)
 
 
 _Key = tuple[str, int, str, str]
