@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from typing import Any
 
@@ -16,6 +18,8 @@ from bakeoff.report.blocks import tree
 from bakeoff.report.charts.palette import INK, LIGHT_PAPER, SHAPES, colour_at, short_hex
 from bakeoff.report.charts.theme import FIT, FONT, LETTER, Key, fixed_of, legend_of, owners_of
 
+# Of some 40 kB each.
+KEPT_DRAWINGS = 256
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
 # What a specification of several panels has, and that of one has not.
@@ -169,12 +173,22 @@ def _panel(spec: dict[str, Any], id_: str, title: str, description: str) -> str:
     return _svg(without_legend(spec), id_, title, description)
 
 
+def vega_svg(spec: dict[str, Any]) -> str:
+    """The drawing of a specification as Vega makes it: what is drawn again, as by a check of a report, is kept."""
+    return _vega_svg(json.dumps(spec))
+
+
+@lru_cache(maxsize=KEPT_DRAWINGS)
+def _vega_svg(spec: str) -> str:
+    import vl_convert  # takes a moment to start: only when something is drawn
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
 def _svg(spec: dict[str, Any], id_: str, title: str, description: str) -> str:
     """SVG with a title and description for screen readers, safe to stand beside others in a page."""
     check_drawing()
-    import vl_convert  # takes a moment to start: only when something is drawn
-
-    svg = str(vl_convert.vegalite_to_svg(spec))
+    svg = vega_svg(spec)
     # The drawing is one image: what it shows is told by its title, its description and the table below.
     svg = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg)
     # Identifiers must differ between the drawings of a page, or one clips the other.

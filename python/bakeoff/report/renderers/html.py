@@ -16,7 +16,7 @@ from bakeoff.core.sanitize import sanitize
 from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.narrow import stacks, wide
 from bakeoff.report.charts.palette import marker, stylesheet
-from bakeoff.report.charts.svg import check_drawing, contender_mark, figure_of
+from bakeoff.report.charts.svg import check_drawing, contender_mark, figure_of, vega_svg
 from bakeoff.report.embed.packing import script_of
 from bakeoff.report.layout.chapters import chapters_of
 
@@ -62,13 +62,8 @@ def render_html(report: tree.Report) -> str:
 def prepare() -> None:
     """See Renderer: the drawing engine takes a third of a second to start, and reading a run file as long."""
     check_drawing()
-
-    def start() -> None:
-        import vl_convert
-
-        vl_convert.vegalite_to_svg({"data": {"values": [{}]}, "mark": "point"})
-
-    threading.Thread(target=start, name="bakeoff-charts", daemon=True).start()
+    first = {"data": {"values": [{}]}, "mark": "point"}
+    threading.Thread(target=vega_svg, args=(first,), name="bakeoff-charts", daemon=True).start()
 
 
 def render(report: tree.Report, stem: str = "") -> bytes:

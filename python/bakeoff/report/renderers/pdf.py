@@ -25,7 +25,7 @@ from bakeoff.report.blocks import tree
 from bakeoff.report.blocks.print_columns import SIZES_PT, columns_of
 from bakeoff.report.blocks.print_rows import side_by_side
 from bakeoff.report.charts.palette import colour_at, marker
-from bakeoff.report.charts.svg import check_drawing, with_legend, without_legend
+from bakeoff.report.charts.svg import check_drawing, vega_svg, with_legend, without_legend
 from bakeoff.report.charts.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.report.layout.chapters import TESTING, VALUES, chapters_of
 
@@ -98,13 +98,11 @@ def _shown(content: object) -> object:
 
 def _draw(chart: tree.Chart, root: Path) -> str:
     """The chart as a file of vectors; its name."""
-    import vl_convert  # takes a moment to start: only when something is drawn
-
     path = root / f"{chart.id}.svg"
     plain = _in_print(chart)
     by = GROWTH if plain.get("width", PAGE_WIDTH) > SET_WHOLE else 1.0
     spec = without_legend(_grown(plain, by))
-    svg = str(vl_convert.vegalite_to_svg({**spec, "config": {**spec["config"], "font": TYPEFACE}}))
+    svg = vega_svg({**spec, "config": {**spec["config"], "font": TYPEFACE}})
     path.write_text(with_legend(svg, spec, TYPEFACE, by).replace(escape(FONT), TYPEFACE), encoding="utf-8")
     return path.name
 
