@@ -42,6 +42,7 @@ OWN_FILES = (
     "test_iozone.py",
     "test_nfs.py",
     "test_smb.py",
+    "test_example.py",
     "test_network_mounts.py",
 )
 SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "faults", "cli")

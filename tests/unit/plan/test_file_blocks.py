@@ -77,6 +77,7 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-mix", {"once": True}, "loadfile"),
         ("file-mix", {"virtual_users": 10}, "9 virtual users"),
         ("file-mix", {"workspace": "1kB"}, "workspace"),
+        ("file-mix", {"iteration_bytes": "2MB", "iteration_pause": "2s"}, "no longer than the rest after an iteration"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(suite: str, given: dict[str, Any], part: str, tmp_path: Path) -> None:

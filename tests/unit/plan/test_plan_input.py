@@ -54,7 +54,7 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
     ("file-matrix", {"regions": ["tiny=files<=64KiB", "big=files>=1MiB,records<=32KiB"], "cache": "cold"}),
     ("file-blocks", {"block_sizes": "4KiB,1MiB", "region": "1.5x", "server_memory": "1GiB", "cell_time": "1h2m3.25s"}),
     ("file-blocks", {"access": "File server,Database"}),
-    ("file-mix", {"iteration_bytes": "2MB", "iteration_pause": "2360ms", "workspace": "30MB"}),
+    ("file-mix", {"iteration_bytes": "2MB", "iteration_pause": "236ms", "workspace": "30MB"}),
     ("httperf", {"rate": "100,200", "num_conns": "1000", "wsess": "10,5,2"}),
 ]  # fmt: skip
 

@@ -83,6 +83,11 @@ class FileMixSettings(FileSettings, RampSettings):
             raise ValueError("once belongs to loadfile: name one, too")
         if self.loadfile is None and self.virtual_users > APPLICATIONS:
             raise ValueError(f"virtual_users: the applications of a client share {APPLICATIONS} virtual users at most")
+        if self.iteration_bytes and not self.ends_with_its_work and self.window_s <= self.iteration_pause_s:
+            raise ValueError(
+                f"length: the window of {self.window_s:g} s is no longer than the rest after an iteration "
+                f"({self.iteration_pause_s:g} s), so clients could rest all through: give a longer length"
+            )
         return self
 
 

@@ -138,7 +138,7 @@ class FileMix(ReportPart):
     )
 
     def splits_time(self, context: Context) -> bool:
-        """A iteration is many operations, and no part of one."""
+        """An iteration is many operations, and no part of one."""
         return any(has_iterations(trial) for trial in context.usable)
 
     def narrative(self, context: Context) -> tuple[str, ...]:

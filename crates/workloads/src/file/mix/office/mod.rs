@@ -186,7 +186,7 @@ impl OfficeSession {
     /// The application that goes on, and its next operation.
     fn next_step(&mut self) -> Option<(usize, Step)> {
         let ended = self.desks[self.desk].at >= self.desks[self.desk].steps.len();
-        // A iteration is a stretch of one application, as far as that has work left in the cycle.
+        // An iteration is a stretch of one application, as far as that has work left in the cycle.
         let switches = match &self.iterations {
             Some(iterations) => iterations.begins(),
             None => self.rng.unit() * RUN_MEAN < 1.0,
