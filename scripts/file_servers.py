@@ -1,4 +1,4 @@
-"""Make the example report "SMB against NFS on one server": Samba and NFS-Ganesha serve one folder, under NetBench's load.
+"""Make the example report of SMB against NFS: Samba and NFS-Ganesha serve one folder under the load of NetBench 7.
 
     python -m scripts.file_servers [--to FOLDER] [--blocks 6] [--clients 1,12,24,36] [--length 12s]
 
