@@ -9,7 +9,8 @@ use std::time::Duration;
 
 /// Status, version, fields, bytes of the head, body, whether the connection is kept, version and cipher of TLS, bytes
 /// that came, streams that the server takes at once.
-type Whole = (u16, &'static str, Vec<(String, Vec<u8>)>, usize, Vec<u8>, bool, Option<String>, usize, Option<u32>);
+type FetchedReply =
+    (u16, &'static str, Vec<(String, Vec<u8>)>, usize, Vec<u8>, bool, Option<String>, usize, Option<u32>);
 
 /// Connects as a workload does, and drops the connection. For errors see [`fetch_http`].
 #[pyfunction]
@@ -35,7 +36,7 @@ pub(crate) fn fetch_http(
     most_bytes: usize,
     largest: usize,
     request: Option<&[u8]>,
-) -> PyResult<Whole> {
+) -> PyResult<FetchedReply> {
     let workload = read(workload_json, streams)?;
     let (Some(own), false) = (workload.first(), workload.endpoint().is_quic) else {
         return Err(SpecError::new_err("a request over HTTP/1 or HTTP/2 is needed"));

@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 const ANSWER_BYTES: usize = 64 * 1024;
 
 /// Sizes of data segment, service time in ns, threads, processors, direct, fsync, largest payload, most records.
-type Told = (u64, u64, u32, u32, bool, bool, u32, u32);
+type AppGreeting = (u64, u64, u32, u32, bool, bool, u32, u32);
 
 /// How an app server says that it was set up: at a numeric `host:port`, or a path. `record_bytes` 0 asks for no data
 /// segment. For errors see [`crate::fetch::fetch_http`].
 #[pyfunction]
-pub(crate) fn greet_app(py: Python<'_>, place: &str, record_bytes: u32, timeout_s: f64) -> PyResult<Told> {
+pub(crate) fn greet_app(py: Python<'_>, place: &str, record_bytes: u32, timeout_s: f64) -> PyResult<AppGreeting> {
     let is_path = place.starts_with('/');
     let endpoint = Endpoint {
         addresses: if is_path { Vec::new() } else { vec![place.to_owned()] },
@@ -26,7 +26,7 @@ pub(crate) fn greet_app(py: Python<'_>, place: &str, record_bytes: u32, timeout_
     py.detach(|| greet(&endpoint, record_bytes, limits)).map_err(|fault| told(fault, 0))
 }
 
-fn greet(endpoint: &Endpoint, record_bytes: u32, limits: ProbeLimits) -> Result<Told, Fault> {
+fn greet(endpoint: &Endpoint, record_bytes: u32, limits: ProbeLimits) -> Result<AppGreeting, Fault> {
     let mut connection = ProbeConnection::open(endpoint, limits).map_err(fault_of)?;
     connection.send(&Greeting::request(record_bytes)).map_err(fault_of)?;
     let (mut greeting, mut part) = (Greeting::default(), Vec::new());

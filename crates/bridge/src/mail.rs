@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 /// What the server told of itself, what it said to each step that it took, and to the one that it refused; version and
 /// cipher of TLS.
-type Told = (Vec<u8>, Vec<Vec<u8>>, Option<Vec<u8>>, Option<String>);
+type MailGreeting = (Vec<u8>, Vec<Vec<u8>>, Option<Vec<u8>>, Option<String>);
 
 /// Opens a session with one side of a mail server, which is told as in the specification of a trial, says `steps` until
 /// one is refused, and takes leave. For limits and errors see [`crate::fetch::fetch_http`].
@@ -20,7 +20,7 @@ pub(crate) fn probe_mail(
     connect_s: f64,
     reply_s: f64,
     most_bytes: usize,
-) -> PyResult<Told> {
+) -> PyResult<MailGreeting> {
     let mut probe = MailProbe::new(side_json, steps).map_err(|error| SpecError::new_err(error.to_string()))?;
     let limits = ProbeLimits { connect: time(connect_s), reply: time(reply_s), most_bytes };
     let agreed = py.detach(|| hold(&mut probe, limits)).map_err(|fault| told(fault, 0))?;

@@ -30,7 +30,7 @@ pub(crate) fn can_return() -> bool {
 }
 
 /// An interval of a soak as Python gets it.
-type TellInterval<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
+type IntervalTuple<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
 /// A trial in threads of its own: it makes itself ready and waits for the word to begin.
 #[pyclass(frozen, module = "bakeoff._engine")]
@@ -174,7 +174,7 @@ impl TrialHandle {
 
     /// Intervals of a soak that were done since the last call: of each its figures as JSON, its service times and, where
     /// starts are planned, its response times as HdrHistogram V2, empty without any.
-    fn drain_intervals<'py>(&self, py: Python<'py>) -> Vec<TellInterval<'py>> {
+    fn drain_intervals<'py>(&self, py: Python<'py>) -> Vec<IntervalTuple<'py>> {
         let bytes = |times: &Times| PyBytes::new(py, if times.summary.count == 0 { &[] } else { &times.histogram });
         let told = |interval: SoakInterval| {
             let Measurement { service, response, .. } = &interval.measured;

@@ -40,8 +40,8 @@ pub use result::measurement::{Cost, Counted, Counts, Measurement, Times};
 pub use result::merge::{MergeError, add_counts};
 pub use result::snapshot::{Live, OperationCount, Recent, Snapshot};
 pub use result::{
-    Client, Connections, Disturbances, Fates, Generator, Histograms, OperationResult, Outside, Second, SliceResult,
-    StartFigures, Starts, Step, Stop, TrialResult, Unfinished, merge_slices,
+    Client, Connections, Disturbances, Fates, Generator, Histograms, OperationResult, OutsideWindow, Second,
+    SliceResult, StartFigures, Starts, Step, Stop, TrialResult, Unfinished, merge_slices,
 };
 pub use rng::Rng;
 pub use schedule::Shape;

@@ -5,7 +5,7 @@ use super::merge::Merge;
 use crate::recorder::series::Row;
 use crate::recorder::{ClientFigures, PlannedFigures, Queue, Steps};
 use crate::result::{
-    Client, Connections, Disturbances, Generator, OperationResult, Outside, Second, StartFigures, Starts, Step,
+    Client, Connections, Disturbances, Generator, OperationResult, OutsideWindow, Second, StartFigures, Starts, Step,
     TrialResult, Unfinished,
 };
 use crate::{LatencyHistogram, Nanos, Recorder, SECOND_NS, SharedTimes, deserialize};
@@ -63,13 +63,13 @@ pub struct GeneratorFigures {
     pub slice: Option<Range<u32>>,
 }
 
-pub(crate) struct Gathered {
+pub(crate) struct ThreadTotals {
     clients: Vec<ClientFigures>,
     steps: Steps,
     split: Vec<(usize, Steps)>,
     session_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
-    outside: Outside,
+    outside: OutsideWindow,
     pub(crate) late_start: LatencyHistogram,
     lag: LatencyHistogram,
     close: LatencyHistogram,
@@ -80,9 +80,9 @@ pub(crate) struct Gathered {
 /// The first of them are operations without a status, which are not told.
 const STATUS_NAMES: [&str; 6] = ["", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-pub(crate) fn gather(recorders: &[Recorder]) -> Gathered {
+pub(crate) fn gather(recorders: &[Recorder]) -> ThreadTotals {
     let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
-    let mut all = Gathered {
+    let mut all = ThreadTotals {
         clients: vec![ClientFigures::default(); clients],
         steps: Steps::default(),
         split: Vec::new(),
@@ -90,7 +90,7 @@ pub(crate) fn gather(recorders: &[Recorder]) -> Gathered {
             recorder.session_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
         }),
         statuses: [0; 6],
-        outside: Outside::default(),
+        outside: OutsideWindow::default(),
         late_start: LatencyHistogram::new(),
         lag: LatencyHistogram::new(),
         close: LatencyHistogram::lazy(),
@@ -180,7 +180,7 @@ fn seconds(recorders: &mut [Recorder], elapsed_ns: Nanos, is_slice: bool) -> Vec
 
 /// The steps of all operations together, those that the workload told, and those of the operations whose steps are
 /// kept apart.
-fn steps(all: &Gathered, operations: &[String]) -> Vec<Step> {
+fn steps(all: &ThreadTotals, operations: &[String]) -> Vec<Step> {
     let own = all.steps.named().map(|(name, step)| (name.to_owned(), step));
     let split = all.split.iter().flat_map(|(operation, steps)| {
         steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
@@ -207,7 +207,7 @@ fn starts(planned: &PlannedFigures) -> Starts {
 }
 
 /// The response times of one operation over all threads.
-fn gather_response(recorders: &[Recorder], all: &mut Gathered, index: usize) -> Option<LatencyHistogram> {
+fn gather_response(recorders: &[Recorder], all: &mut ThreadTotals, index: usize) -> Option<LatencyHistogram> {
     let planned = all.planned.as_mut()?;
     let mut total = std::mem::replace(&mut planned.response[index], LatencyHistogram::lazy());
     if let Some((log, operations)) = shared_times(recorders) {
@@ -223,7 +223,7 @@ fn shared_times(recorders: &[Recorder]) -> Option<(&SharedTimes, usize)> {
 }
 
 /// What was counted of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
-fn gather_operation(recorders: &[Recorder], all: &mut Gathered, index: usize) -> Counted {
+fn gather_operation(recorders: &[Recorder], all: &mut ThreadTotals, index: usize) -> Counted {
     let mut total = Counted::lazy(false);
     recorders.iter().for_each(|recorder| recorder.operations[index].add_to(&mut total));
     if let Some((log, _)) = shared_times(recorders) {
@@ -234,7 +234,7 @@ fn gather_operation(recorders: &[Recorder], all: &mut Gathered, index: usize) ->
 }
 
 /// The clients that are told of: under a rate, of the many connections that it may have, those that did something.
-fn clients(all: &Gathered, slice: Option<&Range<u32>>) -> Vec<Client> {
+fn clients(all: &ThreadTotals, slice: Option<&Range<u32>>) -> Vec<Client> {
     let own = |client: usize| slice.is_none_or(|own| own.contains(&(client as u32)));
     let told = all.clients.iter().enumerate().filter(|(client, part)| {
         own(*client) && (all.planned.is_none() || part.counts.operations + part.counts.errors > 0)
@@ -257,7 +257,7 @@ fn of_all<'a, T: Merge + Default + 'a>(
 }
 
 /// What the threads that lived cost together, with what only the process and the recorders know.
-fn generator(all: &Gathered, threads: &[ThreadFigures], figures: &GeneratorFigures) -> Generator {
+fn generator(all: &ThreadTotals, threads: &[ThreadFigures], figures: &GeneratorFigures) -> Generator {
     let cost = of_all(threads.iter().filter(|thread| thread.window_ns > 0), |thread| &thread.cost);
     let is_slice = figures.slice.is_some();
     Generator {

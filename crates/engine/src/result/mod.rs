@@ -33,7 +33,7 @@ figures! {
         /// Why the trial could not be run to its end.
         pub fatal: Option<String> => first_fatal,
         /// What ended before or after the window.
-        pub outside: Outside,
+        pub outside: OutsideWindow,
         /// What still ran when the trial ended.
         pub unfinished: Unfinished,
         /// Replies by the hundreds of their status, `1xx` to `5xx`.
@@ -58,7 +58,7 @@ figures! {
 
     /// Operations that ended before or after the window.
     #[derive(Copy)]
-    pub struct Outside {
+    pub struct OutsideWindow {
         /// Successful ones.
         pub operations: u64,
         /// Failed ones.

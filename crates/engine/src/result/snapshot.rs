@@ -70,12 +70,12 @@ pub struct Live {
     /// Intervals of a soak.
     intervals: Mutex<IntervalMerger>,
     /// What the last snapshots saw, oldest first; only used by those who ask for them.
-    seen: Mutex<VecDeque<Seen>>,
+    seen: Mutex<VecDeque<CountsAt>>,
 }
 
 /// The counts of times at a moment.
 #[derive(Debug)]
-struct Seen {
+struct CountsAt {
     elapsed_ns: Nanos,
     times: Vec<u64>,
 }
@@ -100,7 +100,7 @@ impl Live {
             bounded: max_operations.is_some(),
             events: Mutex::new(Vec::new()),
             intervals: Mutex::default(),
-            seen: Mutex::new(VecDeque::from([Seen { elapsed_ns: 0, times: vec![0; STEPS] }])),
+            seen: Mutex::new(VecDeque::from([CountsAt { elapsed_ns: 0, times: vec![0; STEPS] }])),
         }
     }
 
@@ -243,14 +243,14 @@ impl Live {
         }
         let recent = seen.front().map(|before| Recent::between(before, elapsed_ns, &times));
         if seen.back().is_none_or(|last| last.elapsed_ns + GRAIN_NS <= elapsed_ns) {
-            seen.push_back(Seen { elapsed_ns, times });
+            seen.push_back(CountsAt { elapsed_ns, times });
         }
         (elapsed_ns, recent.unwrap_or_default())
     }
 }
 
 impl Recent {
-    fn between(before: &Seen, elapsed_ns: Nanos, times: &[u64]) -> Self {
+    fn between(before: &CountsAt, elapsed_ns: Nanos, times: &[u64]) -> Self {
         let counts = times.iter().zip(&before.times).map(|(now, then)| now - then).enumerate();
         let times: Vec<_> =
             counts.filter(|&(_, count)| count > 0).map(|(step, count)| (time_of(step), count)).collect();

@@ -1,14 +1,14 @@
 //! The loop: starts what is due, carries out what iterations order, and waits.
 
-use super::iteration::{Iteration, Left, Order, Rules};
+use super::iteration::{Closed, Iteration, Order, Rules};
 use super::period::Starts;
 use super::random::Random;
 use super::work::Work;
 use crate::http::conn::{Answer, Conn, Found, State};
 use crate::http::page_check::PageCheck;
-use crate::http::pipeline::{Asked, Call, Flight};
+use crate::http::pipeline::{Call, Flight, ReplyForm};
 use crate::http::prints;
-use crate::http::reply::{Reply, Wanted};
+use crate::http::reply::{Reply, ReplyParts};
 use crate::http::request::Requests;
 use crate::result::counters::{CALL, Counters, Failure, OPERATIONS, seconds};
 use crate::result::figures::HttperfFigures;
@@ -77,7 +77,7 @@ pub(crate) struct Run<'a> {
     requests: Requests,
     page_check: Option<PageCheck>,
     counters: Counters,
-    wanted: Wanted,
+    wanted: ReplyParts,
     conns: Vec<Conn>,
     free_conns: Vec<usize>,
     /// All that are open.
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
             requests: Requests::new(&spec),
             page_check,
             counters,
-            wanted: Wanted {
+            wanted: ReplyParts {
                 cookie: spec.session_cookies,
                 page: spec.wsesspage.is_some(),
                 head: print.header,
@@ -379,7 +379,7 @@ impl<'a> Run<'a> {
             _ => true,
         });
         let iteration = &mut self.places[at].iteration;
-        iteration.left(link, Left::Failed, calls.into_iter(), &self.rules, &mut self.work, &mut self.orders);
+        iteration.left(link, Closed::Failed, calls.into_iter(), &self.rules, &mut self.work, &mut self.orders);
     }
 
     fn queue(&mut self, at: usize, link: usize, mut call: Call) {
@@ -391,7 +391,7 @@ impl<'a> Run<'a> {
         }
         let conn = &mut self.conns[index];
         let hash = call.uri == Uri::Fixed && self.page_check.as_mut().is_some_and(PageCheck::is_due);
-        let asked = Asked { to_head: self.requests.is_head(&call.uri), hash };
+        let asked = ReplyForm { to_head: self.requests.is_head(&call.uri), hash };
         let (uri, serial) = (call.uri.clone(), call.serial);
         let (requests, server, cookie) = (&self.requests, conn.server, place.iteration.cookie.as_deref());
         let mut told = None;
@@ -512,7 +512,7 @@ impl<'a> Run<'a> {
         match result {
             // A server that closes without a word has the next request on its way to it.
             Ok(Found::End) if !self.conns[index].pipeline.is_idle() => self.lose(index, Failure::ClosedBefore),
-            Ok(Found::End) => self.leave(index, Left::InOrder, None),
+            Ok(Found::End) => self.leave(index, Closed::InOrder, None),
             Ok(_) => self.set_deadline(index),
             Err(failure) => self.lose(index, failure),
         }
@@ -543,11 +543,11 @@ impl<'a> Run<'a> {
             self.counters.recorder.record_connection(false);
         }
         let timed_out = matches!(failure, Failure::ConnectTimeout | Failure::ReplyTimeout);
-        self.leave(index, if timed_out { Left::TimedOut } else { Left::Failed }, Some(failure));
+        self.leave(index, if timed_out { Closed::TimedOut } else { Closed::Failed }, Some(failure));
     }
 
     /// A connection is over; its iteration gets the calls back that it had.
-    fn leave(&mut self, index: usize, cause: Left, failure: Option<Failure>) {
+    fn leave(&mut self, index: usize, cause: Closed, failure: Option<Failure>) {
         let (at, link) = (self.conns[index].iteration, self.conns[index].link);
         let flights = self.close(index, failure);
         let sent_again = self.rules.mode == Mode::Sessions && failure.is_none();
@@ -564,7 +564,7 @@ impl<'a> Run<'a> {
 
     fn close_link(&mut self, at: usize, link: usize) {
         if let Some(index) = self.places[at].conns.get(link).copied().flatten() {
-            self.leave(index, Left::InOrder, None);
+            self.leave(index, Closed::InOrder, None);
         }
     }
 

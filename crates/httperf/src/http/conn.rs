@@ -1,7 +1,7 @@
 //! One connection with its socket: what its pipeline says is written, what comes is read into it.
 
 use super::pipeline::{Broken, Flight, Pipeline, Received};
-use super::reply::{Reply, Wanted};
+use super::reply::{Reply, ReplyParts};
 use crate::result::counters::Failure;
 use bakeoff_engine::{ErrorClass, Nanos};
 use bakeoff_platform::net::{Line, Moved, TlsSession};
@@ -200,7 +200,7 @@ impl Conn {
     pub fn read(
         &mut self,
         buffer: &mut [u8],
-        wanted: Wanted,
+        wanted: ReplyParts,
         now_ns: Nanos,
         ending: bool,
         heard: &mut Vec<Answer>,
@@ -254,7 +254,7 @@ impl Conn {
     fn take_clear(
         &mut self,
         mut bytes: &[u8],
-        wanted: Wanted,
+        wanted: ReplyParts,
         now_ns: Nanos,
         heard: &mut Vec<Answer>,
     ) -> Result<Found, Failure> {
@@ -275,7 +275,7 @@ impl Conn {
     fn take_cipher(
         &mut self,
         mut cipher: &[u8],
-        wanted: Wanted,
+        wanted: ReplyParts,
         now_ns: Nanos,
         heard: &mut Vec<Answer>,
     ) -> Result<Found, Failure> {
@@ -290,7 +290,7 @@ impl Conn {
         &mut self,
         tls: &mut TlsSession,
         cipher: &mut &[u8],
-        wanted: Wanted,
+        wanted: ReplyParts,
         now_ns: Nanos,
         heard: &mut Vec<Answer>,
     ) -> Result<Found, Failure> {

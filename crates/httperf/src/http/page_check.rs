@@ -3,7 +3,7 @@
 
 use super::reply::Reply;
 use bakeoff_engine::{ErrorClass, Rng, SpecError};
-use bakeoff_workloads::web::{Agreed, Draws, RequestSpec, WHOLE_BODIES, WHOLE_BYTES};
+use bakeoff_workloads::web::{Draws, KnownReply, RequestSpec, WHOLE_BODIES, WHOLE_BYTES};
 use serde::Deserialize;
 
 /// The page that all calls without a URI of their own ask for, as it was before timing.
@@ -19,7 +19,7 @@ pub struct PageSpec {
 /// What replies are held to.
 #[derive(Debug)]
 pub(crate) struct PageCheck {
-    agreed: Agreed,
+    agreed: KnownReply,
     draws: Draws,
     hashes: bool,
     pub hashed: u64,
@@ -29,7 +29,7 @@ pub(crate) struct PageCheck {
 impl PageCheck {
     /// `secret` draws the sample; each `part` of the machines has draws of its own.
     pub fn new(page: &PageSpec, secret: u64, part: u32) -> Result<Self, SpecError> {
-        let agreed = Agreed::new(&page.request)?;
+        let agreed = KnownReply::new(&page.request)?;
         let draws = Draws::new(Rng::for_thread(secret, part, 0), page.check_every);
         let hashes = page.check_every > 0 && page.request.sha256.is_some();
         Ok(Self { agreed, draws, hashes, hashed: 0, hashed_bytes: 0 })

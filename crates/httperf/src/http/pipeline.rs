@@ -1,6 +1,6 @@
 //! What is said on one connection: requests that go out, replies that come back in their order. No I/O.
 
-use super::reply::{End, Reply, ReplyReader, Wanted};
+use super::reply::{End, Reply, ReplyParts, ReplyReader};
 use super::request::RequestSize;
 use crate::spec::uris::Uri;
 use bakeoff_engine::Nanos;
@@ -22,7 +22,7 @@ pub(crate) struct Call {
 
 /// What a call says of its reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct ReplyForm {
     /// It has no body, whatever it says.
     pub to_head: bool,
     /// Its body is to be hashed.
@@ -34,7 +34,7 @@ pub(crate) struct Asked {
 pub(crate) struct Flight {
     pub call: Call,
     pub size: RequestSize,
-    pub asked: Asked,
+    pub asked: ReplyForm,
     /// Its bytes in the stream of all that was queued.
     begin: u64,
     end: u64,
@@ -95,7 +95,7 @@ impl Pipeline {
     }
 
     /// Queues a call; `write` appends its bytes.
-    pub fn queue(&mut self, call: Call, asked: Asked, write: impl FnOnce(&mut Vec<u8>) -> RequestSize) {
+    pub fn queue(&mut self, call: Call, asked: ReplyForm, write: impl FnOnce(&mut Vec<u8>) -> RequestSize) {
         if self.at == self.out.len() {
             self.out.clear();
             self.at = 0;
@@ -152,7 +152,7 @@ impl Pipeline {
     }
 
     /// So many bytes to come can be dropped unread.
-    pub fn droppable_bytes(&self, wanted: Wanted) -> u64 {
+    pub fn droppable_bytes(&self, wanted: ReplyParts) -> u64 {
         self.reader.droppable_bytes(wanted)
     }
 
@@ -165,7 +165,7 @@ impl Pipeline {
     }
 
     /// Takes bytes up to the end of a reply; `bytes` is then what is left.
-    pub fn take(&mut self, bytes: &mut &[u8], wanted: Wanted, now_ns: Nanos) -> Result<Received, Broken> {
+    pub fn take(&mut self, bytes: &mut &[u8], wanted: ReplyParts, now_ns: Nanos) -> Result<Received, Broken> {
         if bytes.is_empty() {
             return Ok(Received::More);
         }
@@ -174,7 +174,7 @@ impl Pipeline {
             return Err(Broken::Garbage);
         };
         flight.first_byte_ns.get_or_insert(now_ns);
-        let wanted = Wanted { hash: flight.asked.hash, ..wanted };
+        let wanted = ReplyParts { hash: flight.asked.hash, ..wanted };
         let (used, reply) = self.reader.take(bytes, wanted, flight.asked.to_head).map_err(|_| Broken::Garbage)?;
         *bytes = &bytes[used..];
         Ok(reply.map_or(Received::More, |reply| self.answered(reply)))
@@ -203,10 +203,14 @@ mod tests {
     fn pipeline(calls: u64) -> Pipeline {
         let mut pipeline = Pipeline::new();
         for serial in 0..calls {
-            pipeline.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, Asked::default(), |out| {
-                out.extend_from_slice(b"0123456789");
-                RequestSize { header_bytes: 10, content_bytes: 0 }
-            });
+            pipeline.queue(
+                Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 },
+                ReplyForm::default(),
+                |out| {
+                    out.extend_from_slice(b"0123456789");
+                    RequestSize { header_bytes: 10, content_bytes: 0 }
+                },
+            );
         }
         pipeline
     }
@@ -228,19 +232,19 @@ mod tests {
         pipeline.wrote(20, 1, |_| ());
         let mut bytes = &b"HTTP/1.1 204 A\r\n\r\nHTTP/1.1 204 B\r\n\r\nmore"[..];
         for serial in 0..2 {
-            let Ok(Received::Reply(heard)) = pipeline.take(&mut bytes, Wanted::default(), 7) else {
+            let Ok(Received::Reply(heard)) = pipeline.take(&mut bytes, ReplyParts::default(), 7) else {
                 panic!("no reply")
             };
             assert_eq!((heard.0.call.serial, heard.0.first_byte_ns), (serial, Some(7)));
         }
-        assert!(matches!(pipeline.take(&mut bytes, Wanted::default(), 8), Err(Broken::Garbage)), "nobody asked");
+        assert!(matches!(pipeline.take(&mut bytes, ReplyParts::default(), 8), Err(Broken::Garbage)), "nobody asked");
         assert!(matches!(pipeline.end(), Err(Broken::Idle)));
     }
 
     #[test]
     fn a_reply_to_what_was_not_sent_is_garbage() {
         let mut bytes = &b"HTTP/1.1 204 A\r\n\r\n"[..];
-        assert!(matches!(pipeline(1).take(&mut bytes, Wanted::default(), 7), Err(Broken::Garbage)));
+        assert!(matches!(pipeline(1).take(&mut bytes, ReplyParts::default(), 7), Err(Broken::Garbage)));
         assert!(matches!(pipeline(1).end(), Err(Broken::Before)));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) enum End {
 
 /// What is to be kept of replies beside the figures.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct ReplyParts {
     pub cookie: bool,
     /// Where to go on, and the body of a page.
     pub page: bool,
@@ -79,7 +79,7 @@ impl ReplyReader {
     }
 
     /// So many bytes of the body can be dropped unread, when none of it is wanted.
-    pub fn droppable_bytes(&self, wanted: Wanted) -> u64 {
+    pub fn droppable_bytes(&self, wanted: ReplyParts) -> u64 {
         if self.hasher.is_some() || self.reply.keeps_body(wanted) {
             0
         } else {
@@ -97,7 +97,12 @@ impl ReplyReader {
     }
 
     /// Takes bytes up to the end of one reply; returns how many, and the reply when it is whole.
-    pub fn take(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<(usize, Option<Reply>), Malformed> {
+    pub fn take(
+        &mut self,
+        bytes: &[u8],
+        wanted: ReplyParts,
+        to_head: bool,
+    ) -> Result<(usize, Option<Reply>), Malformed> {
         let mut at = 0;
         while at < bytes.len() {
             self.begun = true;
@@ -132,7 +137,7 @@ impl ReplyReader {
     }
 
     /// Takes bytes of a head. One that comes as a whole is read where it lies.
-    fn take_head(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<usize, Malformed> {
+    fn take_head(&mut self, bytes: &[u8], wanted: ReplyParts, to_head: bool) -> Result<usize, Malformed> {
         let mut part = std::mem::take(&mut self.part);
         let before = part.len();
         if before > 0 {
@@ -151,7 +156,7 @@ impl ReplyReader {
     }
 
     /// Reads a head that is whole and makes ready for what follows; `None` when it is not.
-    fn parse(&mut self, bytes: &[u8], wanted: Wanted, to_head: bool) -> Result<Option<usize>, Malformed> {
+    fn parse(&mut self, bytes: &[u8], wanted: ReplyParts, to_head: bool) -> Result<Option<usize>, Malformed> {
         // An empty line in front of a reply is none of it.
         if bytes.first() != Some(&b'H') {
             return Err(Malformed);
@@ -179,11 +184,11 @@ impl ReplyReader {
 }
 
 impl Reply {
-    fn keeps_body(&self, wanted: Wanted) -> bool {
+    fn keeps_body(&self, wanted: ReplyParts) -> bool {
         wanted.body || wanted.page && self.is_page
     }
 
-    fn content(&mut self, data: &[u8], hasher: Option<&mut Sha256>, wanted: Wanted) {
+    fn content(&mut self, data: &[u8], hasher: Option<&mut Sha256>, wanted: ReplyParts) {
         self.content_bytes += data.len() as u64;
         if let Some(hasher) = hasher {
             hasher.update(data);
@@ -205,7 +210,7 @@ struct Extras {
 
 impl Extras {
     #[inline]
-    fn take(&mut self, name: &str, value: &[u8], wanted: Wanted) {
+    fn take(&mut self, name: &str, value: &[u8], wanted: ReplyParts) {
         if wanted.cookie && name.eq_ignore_ascii_case("set-cookie") {
             let pair = before_semicolon(value);
             if !pair.is_empty() && pair.len() <= COOKIE_BYTES_MAX {
@@ -231,7 +236,7 @@ mod tests {
     use super::*;
     use bakeoff_engine::Rng;
 
-    const ALL: Wanted = Wanted { cookie: true, page: true, head: true, body: true, hash: true };
+    const ALL: ReplyParts = ReplyParts { cookie: true, page: true, head: true, body: true, hash: true };
 
     /// All replies in a stream that is cut at these places, and how it ended.
     fn read(parts: &[&[u8]], ends: bool) -> Result<(Vec<Reply>, Option<End>), Malformed> {
@@ -312,8 +317,8 @@ mod tests {
     fn a_body_is_dropped_as_it_is_read() {
         let mut reader = ReplyReader::default();
         let head = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789";
-        assert_eq!(reader.take(head, Wanted::default(), false), Ok((head.len(), None)));
-        assert_eq!(reader.droppable_bytes(Wanted::default()), 90);
+        assert_eq!(reader.take(head, ReplyParts::default(), false), Ok((head.len(), None)));
+        assert_eq!(reader.droppable_bytes(ReplyParts::default()), 90);
         assert_eq!(reader.droppable_bytes(ALL), 0);
         assert_eq!(reader.dropped(80), None);
         assert_eq!(reader.dropped(10).map(|reply| reply.content_bytes), Some(100));

@@ -71,12 +71,12 @@ pub(crate) struct WorkFolder {
     parent: PathBuf,
     name: CString,
     inode: (u64, u64),
-    stays: Stays,
+    stays: FolderLifetime,
 }
 
 /// Which trial takes its folder away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stays {
+pub(crate) enum FolderLifetime {
     /// None: the user wants to look into it.
     Always,
     /// One that failed: others of the run go on with what it holds.
@@ -85,7 +85,7 @@ pub(crate) enum Stays {
     ForTheTrial,
 }
 
-impl Stays {
+impl FolderLifetime {
     /// As the workload wishes; `reused` says that trials of the run share the folder.
     pub const fn of(needs: &FileNeeds, reused: bool) -> Self {
         match (needs.keep, reused) {
@@ -119,7 +119,7 @@ pub(crate) fn work_name(needs: &FileNeeds) -> Result<(CString, bool), String> {
 
 /// Why a trial cannot begin in a folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unusable {
+pub(crate) struct FolderError {
     /// One sentence.
     pub reason: String,
     /// There is no room for it.
@@ -127,11 +127,11 @@ pub(crate) struct Unusable {
 }
 
 /// Folders of this process's trials that could not be removed, by the contender's folder.
-pub(crate) struct Left;
+pub(crate) struct FailedRemovals;
 
 static LEFT: Mutex<Vec<(PathBuf, CString)>> = Mutex::new(Vec::new());
 
-impl Left {
+impl FailedRemovals {
     /// Remembers a folder.
     pub fn add(parent: PathBuf, name: CString) {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,10 +150,10 @@ impl Left {
 
 impl WorkFolder {
     /// Makes (or, when it is to be reused, finds) the folder, after what earlier trials could not remove.
-    pub fn make(needs: &FileNeeds) -> Result<Self, Unusable> {
+    pub fn make(needs: &FileNeeds) -> Result<Self, FolderError> {
         let parent = PathBuf::from(&needs.folder);
-        let refused = |reason: String| Unusable { reason, full: false };
-        let advised = |error: &io::Error| Unusable {
+        let refused = |reason: String| FolderError { reason, full: false };
+        let advised = |error: &io::Error| FolderError {
             reason: advice(&parent, error),
             full: matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT)),
         };
@@ -163,11 +163,12 @@ impl WorkFolder {
         }
         let (name, reused) = work_name(needs).map_err(refused)?;
         let above = open_folder(&parent).map_err(|error| advised(&error))?;
-        Left::again(&parent, |name| {
+        FailedRemovals::again(&parent, |name| {
             let removed = std::fs::remove_dir_all(beneath(&above, name));
             removed.is_ok() || removed.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         });
-        check_space(&parent, above.as_raw_fd(), needs.space_bytes).map_err(|reason| Unusable { reason, full: true })?;
+        check_space(&parent, above.as_raw_fd(), needs.space_bytes)
+            .map_err(|reason| FolderError { reason, full: true })?;
         // SAFETY: name is valid.
         if unsafe { libc::mkdirat(above.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
             let error = io::Error::last_os_error();
@@ -175,7 +176,7 @@ impl WorkFolder {
                 return Err(advised(&error));
             }
         }
-        let stays = Stays::of(needs, reused);
+        let stays = FolderLifetime::of(needs, reused);
         let mut folder = Self { parent, name, inode: (0, 0), stays };
         let unusable = |folder: &Self, error: &io::Error| refused(advice(&folder.parent, error));
         let opened = folder.open().map_err(|error| unusable(&folder, &error))?;
@@ -217,7 +218,7 @@ impl WorkFolder {
 
     /// Remembers a folder that could not be removed.
     pub fn left_behind(&self) {
-        Left::add(self.parent.clone(), self.name.clone());
+        FailedRemovals::add(self.parent.clone(), self.name.clone());
     }
 
     /// Its path, as people read it.

@@ -1,6 +1,6 @@
 //! The trial's own folder on a file server, made and removed by the server's protocol.
 
-use super::folder::{Left, Stays, Unusable, work_name};
+use super::folder::{FailedRemovals, FolderError, FolderLifetime, work_name};
 use super::server_session::{NoSession, ServerSession};
 use bakeoff_engine::{FileCall, FileNeeds, FileServer};
 use std::ffi::{CStr, CString};
@@ -15,19 +15,19 @@ const KEEPER: u32 = u16::MAX as u32;
 pub(crate) struct ServerFolder {
     server: Arc<dyn FileServer>,
     name: CString,
-    stays: Stays,
+    stays: FolderLifetime,
     patience: Duration,
 }
 
 impl ServerFolder {
     /// Makes (or, when it is to be reused, finds) the folder, after what earlier trials could not remove.
-    pub fn make(server: Arc<dyn FileServer>, needs: &FileNeeds) -> Result<Self, Unusable> {
-        let refused = |reason: String| Unusable { reason, full: false };
+    pub fn make(server: Arc<dyn FileServer>, needs: &FileNeeds) -> Result<Self, FolderError> {
+        let refused = |reason: String| FolderError { reason, full: false };
         let (name, reused) = work_name(needs).map_err(refused)?;
         let patience = Duration::from_nanos(needs.stall_ns);
-        let folder = Self { server, name, stays: Stays::of(needs, reused), patience };
+        let folder = Self { server, name, stays: FolderLifetime::of(needs, reused), patience };
         let mut session = folder.keeper().map_err(|why| refused(why.reason))?;
-        Left::again(folder.server.address().as_ref(), |name| remove_tree(&mut session, name).is_ok());
+        FailedRemovals::again(folder.server.address().as_ref(), |name| remove_tree(&mut session, name).is_ok());
         let free = session.call(&FileCall::FileSystem, [c"", c""], &[]);
         if free >= 0 && (free as u64) < needs.space_bytes {
             let (address, free, needed) =
@@ -35,14 +35,14 @@ impl ServerFolder {
             let reason = format!(
                 "{address} has {free} MB free, the trial needs {needed} MB: free some space or use smaller files"
             );
-            return Err(Unusable { reason, full: true });
+            return Err(FolderError { reason, full: true });
         }
         match session.call(&FileCall::MakeFolder { name: 0 }, [&folder.name, c""], &[]) {
             made if made >= 0 || (reused && made == -i64::from(libc::EEXIST)) => Ok(folder),
             error => {
                 let errno = -error as i32;
                 let full = matches!(errno, libc::ENOSPC | libc::EDQUOT);
-                Err(Unusable { reason: refusal(folder.server.address(), errno), full })
+                Err(FolderError { reason: refusal(folder.server.address(), errno), full })
             }
         }
     }
@@ -84,7 +84,7 @@ impl ServerFolder {
 
     /// Remembers a folder that could not be removed.
     pub fn left_behind(&self) {
-        Left::add(self.server.address().into(), self.name.clone());
+        FailedRemovals::add(self.server.address().into(), self.name.clone());
     }
 
     /// Its address, as people read it.

@@ -3,7 +3,7 @@
 use super::buffers::AlignedBuffers;
 use super::calls::Calls;
 use super::folder::left_in;
-use super::virtual_user::{self, Beat, Common, End, VirtualUser};
+use super::virtual_user::{self, CallCounter, Common, End, VirtualUser};
 use super::work_place::WorkPlace;
 use super::{server_queue, uring};
 use crate::barrier::sessions::SessionBarrier;
@@ -50,8 +50,8 @@ pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<Tria
 }
 
 /// What a session hands in at its end.
-type Part<S> = (Recorder, S, ThreadFigures, End);
-type Handed<S> = (usize, Result<Part<S>, String>);
+type SessionEnd<S> = (Recorder, S, ThreadFigures, End);
+type ThreadEnd<S> = (usize, Result<SessionEnd<S>, String>);
 
 fn run<W: FileWorkload>(
     workload: &Arc<W>,
@@ -84,7 +84,7 @@ fn run<W: FileWorkload>(
         counters: Mutex::new(counters),
         cold_command: needs.cold_command.clone(),
         command_fault: Mutex::default(),
-        beats: (0..sessions).map(|_| Beat::default()).collect(),
+        beats: (0..sessions).map(|_| CallCounter::default()).collect(),
         times: Arc::default(),
         full: AtomicBool::new(false),
     });
@@ -225,7 +225,7 @@ fn refuse_left(needs: &FileNeeds, full: bool, reason: &str) -> Result<(), TrialE
 
 fn spawn<W: FileWorkload>(
     session: usize,
-    sender: &Sender<Handed<W::Session>>,
+    sender: &Sender<ThreadEnd<W::Session>>,
     workload: &Arc<W>,
     spec: &Arc<TrialSpec>,
     common: &Arc<Common>,
@@ -269,7 +269,7 @@ fn work<W: FileWorkload>(
     needs: &FileNeeds,
     at_line: Place,
     watched: &Watched,
-) -> Result<Part<W::Session>, String> {
+) -> Result<SessionEnd<W::Session>, String> {
     process::block_signals();
     bind(session, place(session, spec), &common.live);
     let clock = MonotonicClock;
@@ -321,8 +321,8 @@ fn work<W: FileWorkload>(
     Ok((recorder, session, figures, end))
 }
 
-struct Gathered<S> {
-    parts: Vec<(usize, Part<S>)>,
+struct SessionEnds<S> {
+    parts: Vec<(usize, SessionEnd<S>)>,
     fault: Option<String>,
     /// The folder does not answer: nothing can be removed from it.
     hung: bool,
@@ -332,13 +332,13 @@ struct Gathered<S> {
 /// Waits for all sessions, but not for one whose call hangs longer than the workload allows. `begin` is told when
 /// traffic starts.
 fn gather<S>(
-    parts: &Receiver<Handed<S>>,
+    parts: &Receiver<ThreadEnd<S>>,
     common: &Common,
     sessions: usize,
     needs: &FileNeeds,
     begin: impl Fn(Nanos),
-) -> Gathered<S> {
-    let mut gathered = Gathered { parts: Vec::with_capacity(sessions), fault: None, hung: false, broken: None };
+) -> SessionEnds<S> {
+    let mut gathered = SessionEnds { parts: Vec::with_capacity(sessions), fault: None, hung: false, broken: None };
     let every = WATCH_EVERY.min(Duration::from_nanos(needs.stall_ns) / WATCHES_IN_PATIENCE);
     let mut ended = vec![false; sessions];
     let mut seen: Vec<(u64, Nanos)> = vec![(0, 0); sessions];

@@ -30,7 +30,7 @@ pub(crate) struct Common {
     /// How the cold command ended that failed, and what it said.
     pub command_fault: Mutex<Option<String>>,
     /// One for each session, see [`VirtualUser::beat`].
-    pub beats: Vec<Beat>,
+    pub beats: Vec<CallCounter>,
     pub times: Arc<SharedTimes>,
     /// A call found the file system full, or a quota used up.
     pub full: AtomicBool,
@@ -58,7 +58,7 @@ impl Common {
 /// Counts a session's calls: odd while one runs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Beat(pub AtomicU64);
+pub(crate) struct CallCounter(pub AtomicU64);
 
 /// What one session has of the machine.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Where a trial works: in a folder of this machine, or on a server that is met by its protocol.
 
 use super::calls::Calls;
-use super::folder::{Unusable, WorkFolder, advice};
+use super::folder::{FolderError, WorkFolder, advice};
 use super::observe::Counters;
 use super::psync::Files;
 use super::server_folder::ServerFolder;
@@ -19,7 +19,7 @@ pub(crate) enum WorkPlace {
 
 impl WorkPlace {
     /// Makes the trial's folder.
-    pub fn make(server: Option<Arc<dyn FileServer>>, needs: &FileNeeds) -> Result<Self, Unusable> {
+    pub fn make(server: Option<Arc<dyn FileServer>>, needs: &FileNeeds) -> Result<Self, FolderError> {
         match server {
             None => WorkFolder::make(needs).map(Self::Folder),
             Some(server) => ServerFolder::make(server, needs).map(Self::Server),

@@ -33,7 +33,7 @@ impl Completion {
 
     /// It happens when what is given back is dropped.
     pub fn raised_at_end(&self) -> impl Drop + use<'_> {
-        Raise(self)
+        CompleteOnDrop(self)
     }
 
     /// Sleeps until it has happened, a signal interrupts this thread, `wake` can be read, or `timeout` has passed.
@@ -62,9 +62,9 @@ impl Completion {
     }
 }
 
-struct Raise<'a>(&'a Completion);
+struct CompleteOnDrop<'a>(&'a Completion);
 
-impl Drop for Raise<'_> {
+impl Drop for CompleteOnDrop<'_> {
     fn drop(&mut self) {
         let once = 1_u64;
         // SAFETY: the descriptor is open and takes eight bytes.

@@ -21,14 +21,14 @@ pub(crate) use throttled::Throttled;
 /// The clocks and the stolen time at one moment.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_field_names, reason = "units come last in names")]
-struct Moment {
+struct ClockReading {
     now_ns: Nanos,
     suspended_ns: i64,
     wall_ns: i64,
     stolen_ns: Option<Nanos>,
 }
 
-impl Moment {
+impl ClockReading {
     fn now() -> Self {
         let (now_ns, suspended_ns, wall_ns) = clock::offsets();
         Self { now_ns, suspended_ns, wall_ns, stolen_ns: process::stolen_ns() }
@@ -61,7 +61,7 @@ impl Watched {
 
 /// What the thread saw.
 #[derive(Debug)]
-struct Seen {
+struct WatchResult {
     samples: Samples,
     /// From the first look in the window to the last one.
     throttled: Option<Throttled>,
@@ -70,15 +70,15 @@ struct Seen {
 /// Runs from [`Watch::start`] to [`Watch::finish`].
 #[derive(Debug)]
 pub(crate) struct Watch {
-    began: Moment,
+    began: ClockReading,
     watched: Arc<Watched>,
     over: OwnedFd,
-    thread: Option<JoinHandle<Seen>>,
+    thread: Option<JoinHandle<WatchResult>>,
 }
 
 impl Watch {
     pub fn start() -> io::Result<Self> {
-        let (over, bell) = (event()?, Bell::new()?);
+        let (over, bell) = (event()?, WakeEvent::new()?);
         bell.listen(&over)?;
         let watched = Arc::new(Watched::default());
         let told = Arc::clone(&watched);
@@ -88,7 +88,7 @@ impl Watch {
             sample(&bell, &told)
         };
         let thread = std::thread::Builder::new().name("bakeoff-watch".to_owned()).stack_size(64 * 1024).spawn(body)?;
-        Ok(Self { began: Moment::now(), watched, over, thread: Some(thread) })
+        Ok(Self { began: ClockReading::now(), watched, over, thread: Some(thread) })
     }
 
     /// What load threads tell it, and may ask.
@@ -96,7 +96,7 @@ impl Watch {
         Arc::clone(&self.watched)
     }
 
-    fn end(&mut self) -> Option<Seen> {
+    fn end(&mut self) -> Option<WatchResult> {
         let one = 1_u64;
         // SAFETY: eight bytes of a number that lives. A full counter is as good as one that was added to.
         unsafe { libc::write(self.over.as_raw_fd(), (&raw const one).cast(), size_of::<u64>()) };
@@ -106,7 +106,7 @@ impl Watch {
     /// What was seen; where a stop lies is told from the timeline's start.
     pub fn finish(mut self, timeline: &Timeline) -> Disturbances {
         let seen = self.end();
-        let ended = Moment::now();
+        let ended = ClockReading::now();
         let seconds = |ns: i64| ns as f64 / 1e9;
         let window = (timeline.window_start_ns, timeline.window_end_ns);
         let stop = |&(from, to): &samples::Gap| Stop {
@@ -160,7 +160,7 @@ unsafe fn owned(descriptor: i32) -> io::Result<OwnedFd> {
 
 /// How a sleep ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Woken {
+enum SleepEnd {
     InTime,
     /// The process was stopped and goes on, or a debugger came: the kernel ends no other sleep of a thread that blocks
     /// its signals.
@@ -170,9 +170,9 @@ enum Woken {
 
 /// Sleeps that end early when the process was stopped: those on epoll do, those on a lock begin again unseen.
 #[derive(Debug)]
-struct Bell(OwnedFd);
+struct WakeEvent(OwnedFd);
 
-impl Bell {
+impl WakeEvent {
     fn new() -> io::Result<Self> {
         // SAFETY: a descriptor that is not negative is ours.
         unsafe { owned(libc::epoll_create1(libc::EPOLL_CLOEXEC)) }.map(Self)
@@ -188,20 +188,20 @@ impl Bell {
         }
     }
 
-    fn sleep(&self, until_ns: Nanos) -> Woken {
+    fn sleep(&self, until_ns: Nanos) -> SleepEnd {
         let left_ns = until_ns.saturating_sub(MonotonicClock.now_ns());
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         // SAFETY: one event fits where one is asked for.
         match unsafe { libc::epoll_wait(self.0.as_raw_fd(), &raw mut event, 1, left_ns.div_ceil(1_000_000) as i32) } {
-            0 => Woken::InTime,
-            1 => Woken::Over,
-            _ => Woken::Interrupted,
+            0 => SleepEnd::InTime,
+            1 => SleepEnd::Over,
+            _ => SleepEnd::Interrupted,
         }
     }
 }
 
 /// Sleeps and samples until it hears that it is over.
-fn sample(bell: &Bell, watched: &Watched) -> Seen {
+fn sample(bell: &WakeEvent, watched: &Watched) -> WatchResult {
     let run_delay = process::RunDelay::of_this_thread();
     let mut samples = Samples::new(MonotonicClock.now_ns(), run_delay.read_ns());
     let (mut at_start, mut at_end) = (None, None);
@@ -209,20 +209,20 @@ fn sample(bell: &Bell, watched: &Watched) -> Seen {
         let woken = bell.sleep(samples.due_ns());
         let now_ns = MonotonicClock.now_ns();
         let window = watched.window();
-        let interrupted = woken == Woken::Interrupted;
+        let interrupted = woken == SleepEnd::Interrupted;
         samples.add(Sample { now_ns, run_delay_ns: run_delay.read_ns(), interrupted }, window);
         watched.missed_ns.store(samples.missed_ns, Ordering::Relaxed);
         let passed = |edge: fn((Nanos, Nanos)) -> Nanos| window.is_some_and(|window| now_ns >= edge(window));
         if at_start.is_none() && passed(|window| window.0) {
             at_start = Some(Throttled::read());
         }
-        let over = woken == Woken::Over;
+        let over = woken == SleepEnd::Over;
         if at_end.is_none() && at_start.is_some() && (over || passed(|window| window.1)) {
             at_end = Some(Throttled::read());
         }
         if over {
             let throttled = at_end.flatten().zip(at_start.flatten()).map(|(end, start)| end.since(start));
-            return Seen { samples, throttled };
+            return WatchResult { samples, throttled };
         }
     }
 }

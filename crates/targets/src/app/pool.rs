@@ -16,7 +16,7 @@ use bakeoff_app_protocol::Status;
 
 use super::connection::{Job, Limits, Slot, Step};
 use super::counts::{Tally, bump};
-use super::service::{Hands, Service};
+use super::service::{Service, WorkerState};
 use super::spec::{AppSpec, processors};
 use crate::server::clock::{now_ns, to_ns};
 use crate::server::listen::{Listener, Stream, is_shortage, reset_on_close};
@@ -147,7 +147,7 @@ impl Pool {
 
     /// The life of one of its threads.
     pub fn work(&self, number: usize) {
-        let (mut hands, tally) = (Hands::new(), &self.tallies[number]);
+        let (mut hands, tally) = (WorkerState::new(), &self.tallies[number]);
         let (mut jobs, mut seen_ns) = (Vec::new(), 0);
         let mut state = lock(&self.state);
         while !state.stopping {
@@ -219,7 +219,7 @@ impl Pool {
     }
 
     /// Serves a request and sends its reply; returns the connection's next request if that has come already.
-    fn serve(&self, mut job: Job, hands: &mut Hands, tally: &Tally) -> (Option<Job>, u64) {
+    fn serve(&self, mut job: Job, hands: &mut WorkerState, tally: &Tally) -> (Option<Job>, u64) {
         let slot = job.slot;
         let (status, done_ns) = self.service.serve(&mut job, hands, tally);
         bump(&tally.bytes_in, job.request.frame_bytes() as u64);

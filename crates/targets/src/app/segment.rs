@@ -79,7 +79,7 @@ pub(super) enum NoSegment {
 
 /// The segments that nobody has, by who had them, longest free first; and the epochs of those who have one.
 #[derive(Default)]
-struct Shelf {
+struct FreeSegments {
     free: VecDeque<(u64, Segment)>,
     held: HashSet<u64>,
 }
@@ -93,7 +93,7 @@ pub(super) struct Store {
     fsync: bool,
     made: AtomicU64,
     forget: bool,
-    shelf: Mutex<Shelf>,
+    shelf: Mutex<FreeSegments>,
 }
 
 impl Store {
@@ -191,7 +191,7 @@ impl Store {
         shelf.free.push_back((epoch, segment));
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, FreeSegments> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -48,12 +48,12 @@ pub(super) struct Service {
 }
 
 /// What one thread has of its own.
-pub(super) struct Hands {
+pub(super) struct WorkerState {
     scratch: Scratch,
     pause: Pause,
 }
 
-impl Hands {
+impl WorkerState {
     pub fn new() -> Self {
         Self { scratch: Scratch::new(), pause: Pause::new() }
     }
@@ -117,7 +117,7 @@ impl Service {
     }
 
     /// Serves a request; the reply is then in its output. Returns how it went and the moment it was done.
-    pub fn serve(&self, job: &mut Job, hands: &mut Hands, tally: &Tally) -> (Status, u64) {
+    pub fn serve(&self, job: &mut Job, hands: &mut WorkerState, tally: &Tally) -> (Status, u64) {
         let started_ns = now_ns();
         let mut output = std::mem::take(&mut job.output);
         output.clear();
@@ -185,7 +185,7 @@ impl Service {
         }
     }
 
-    fn work(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut Hands, tally: &Tally) -> Result<u64, Status> {
+    fn work(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut WorkerState, tally: &Tally) -> Result<u64, Status> {
         let request = job.request;
         if request.kind == Kind::Hello {
             return self.hello(job, output, hands);
@@ -234,7 +234,7 @@ impl Service {
         result
     }
 
-    fn hello(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut Hands) -> Result<u64, Status> {
+    fn hello(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut WorkerState) -> Result<u64, Status> {
         let (back, version, record_bytes) = (job.request.a, job.request.b, job.request.c);
         if job.session.is_some() {
             return Err(Status::NoHello);
@@ -276,7 +276,7 @@ impl Service {
         job: &Job,
         session: &Session,
         output: &mut Vec<u8>,
-        hands: &mut Hands,
+        hands: &mut WorkerState,
         tally: &Tally,
     ) -> Result<u64, Status> {
         let (segment, records) = self.records(job, session)?;
@@ -293,7 +293,7 @@ impl Service {
         Ok(u64::from(job.request.b))
     }
 
-    fn write(&self, job: &Job, session: &Session, hands: &mut Hands, tally: &Tally) -> Result<u64, Status> {
+    fn write(&self, job: &Job, session: &Session, hands: &mut WorkerState, tally: &Tally) -> Result<u64, Status> {
         let (segment, records) = self.records(job, session)?;
         for nth in 0..job.request.b {
             let index = record_at(job.request.a, nth, records);

@@ -23,12 +23,12 @@ type Pattern = (Arc<[u8]>, u64);
 
 /// What all connections know: results by seed and rounds, and the pattern of uploads and downloads by its length.
 #[derive(Default)]
-pub struct Known {
+pub struct PreparedReplies {
     results: Mutex<HashMap<(u64, u32), u64>>,
     patterns: Mutex<HashMap<u32, Pattern>>,
 }
 
-impl Known {
+impl PreparedReplies {
     fn result(&self, seed: u64, rounds: u32) -> u64 {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         *results.entry((seed, rounds)).or_insert_with(|| process(seed, rounds))
@@ -46,7 +46,7 @@ impl Known {
 }
 
 pub struct App {
-    known: Arc<Known>,
+    known: Arc<PreparedReplies>,
     head: [u8; REQUEST_BYTES],
     have: usize,
     /// An upload, of which so many bytes are still to come.
@@ -58,7 +58,7 @@ pub struct App {
 }
 
 impl App {
-    pub const fn new(known: Arc<Known>) -> Self {
+    pub const fn new(known: Arc<PreparedReplies>) -> Self {
         let head = [0; REQUEST_BYTES];
         Self { known, head, have: 0, upload: None, sequences: Vec::new(), record: Vec::new(), is_over: false }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::spec::{NullSpec, Speaks};
+use super::spec::{NullProtocol, NullSpec};
 use crate::server::tls::TlsSpec;
 use crate::spec::arguments::PlaceArguments;
 
@@ -15,7 +15,7 @@ pub struct Arguments {
     place: PlaceArguments,
     /// What it speaks
     #[arg(long, value_enum, default_value_t)]
-    speaks: Speaks,
+    speaks: NullProtocol,
     /// Speak TLS with a certificate that is made at start and written to this file
     #[arg(long, value_name = "FILE")]
     tls_certificate: Option<PathBuf>,

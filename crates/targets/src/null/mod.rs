@@ -34,9 +34,9 @@ use bare::Bare;
 use http1::Http1;
 use http2::Http2;
 use lines::Lines;
+use spec::NullProtocol;
 pub use spec::NullSpec as Spec;
-use spec::Speaks;
-use spoken::{Begin, Spoken};
+use spoken::{Begin, DialogueServer};
 use worker::{Tally, Worker};
 
 struct NullServer {
@@ -94,27 +94,27 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
 fn lines_of(spec: &Spec) -> Result<impl Fn(Arc<Tally>) -> Box<dyn Lines> + use<>, ServeError> {
     let close = spec.close;
     let page: Arc<[u8]> = reply(spec.page_bytes, close).into();
-    let protocol: &[u8] = if spec.speaks == Speaks::Http2 { b"h2" } else { b"http/1.1" };
+    let protocol: &[u8] = if spec.speaks == NullProtocol::Http2 { b"h2" } else { b"http/1.1" };
     let tls = spec.tls.as_ref().map(|tls| tls::config(tls, &[protocol])).transpose()?;
     let begin: Option<Begin> = match spec.speaks {
-        Speaks::Http1 if tls.is_none() => None,
-        Speaks::Http1 => {
+        NullProtocol::Http1 if tls.is_none() => None,
+        NullProtocol::Http1 => {
             let page = Arc::clone(&page);
             Some(Arc::new(move || Box::new(Http1::new(Arc::clone(&page), close))))
         }
-        Speaks::Http2 => {
+        NullProtocol::Http2 => {
             let reply = Arc::new(http2::Reply::new(spec.page_bytes));
             Some(Arc::new(move || Box::new(Http2::new(Arc::clone(&reply)))))
         }
-        Speaks::App => {
-            let known = Arc::new(app::Known::default());
+        NullProtocol::App => {
+            let known = Arc::new(app::PreparedReplies::default());
             Some(Arc::new(move || Box::new(app::App::new(Arc::clone(&known)))))
         }
     };
     Ok(move |tally| -> Box<dyn Lines> {
         match &begin {
             None => Box::new(Bare::new(Arc::clone(&page), close, tally)),
-            Some(begin) => Box::new(Spoken::new(Arc::clone(begin), tls.clone(), tally)),
+            Some(begin) => Box::new(DialogueServer::new(Arc::clone(begin), tls.clone(), tally)),
         }
     })
 }

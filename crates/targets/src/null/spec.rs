@@ -14,7 +14,7 @@ use crate::spec::place::{LOCALHOST, Place};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum Speaks {
+pub enum NullProtocol {
     /// HTTP/1.0 and 1.1.
     #[default]
     Http1,
@@ -36,7 +36,7 @@ pub struct NullSpec {
     pub pin: Option<Vec<usize>>,
     pub page_bytes: usize,
     pub close: bool,
-    pub speaks: Speaks,
+    pub speaks: NullProtocol,
     pub tls: Option<TlsSpec>,
 }
 
@@ -50,7 +50,7 @@ impl Default for NullSpec {
             pin: None,
             page_bytes: 1024,
             close: false,
-            speaks: Speaks::default(),
+            speaks: NullProtocol::default(),
             tls: None,
         }
     }
@@ -58,8 +58,11 @@ impl Default for NullSpec {
 
 impl NullSpec {
     pub fn check(&self) -> Result<(), ServeError> {
-        need(!self.close || self.speaks == Speaks::Http1, "close is for http1: with others clients end connections")?;
-        need(self.tls.is_none() || self.speaks != Speaks::App, "the app protocol has no TLS: leave tls out")?;
+        need(
+            !self.close || self.speaks == NullProtocol::Http1,
+            "close is for http1: with others clients end connections",
+        )?;
+        need(self.tls.is_none() || self.speaks != NullProtocol::App, "the app protocol has no TLS: leave tls out")?;
         self.place().check(self.page_bytes)
     }
 

@@ -42,7 +42,7 @@ struct Line {
     sent: usize,
 }
 
-pub struct Spoken {
+pub struct DialogueServer {
     begin: Begin,
     tls: Option<Arc<ServerConfig>>,
     tally: Arc<Tally>,
@@ -50,7 +50,7 @@ pub struct Spoken {
     buffer: Vec<u8>,
 }
 
-impl Spoken {
+impl DialogueServer {
     pub fn new(begin: Begin, tls: Option<Arc<ServerConfig>>, tally: Arc<Tally>) -> Self {
         Self { begin, tls, tally, lines: Vec::new(), buffer: vec![0; BUFFER_BYTES] }
     }
@@ -151,7 +151,7 @@ impl Write for Socket<'_> {
     }
 }
 
-impl Lines for Spoken {
+impl Lines for DialogueServer {
     fn open(&mut self, fd: RawFd) {
         let tls = self.tls.as_ref().and_then(|config| ServerConnection::new(Arc::clone(config)).ok());
         let mut line = Line { dialogue: (self.begin)(), tls, out: Vec::new(), sent: 0 };

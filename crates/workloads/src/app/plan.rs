@@ -34,7 +34,7 @@ pub(crate) struct AppPlan {
     pub secret: u64,
     /// Sessions of all machines.
     pub sessions: u64,
-    pub left: Left,
+    pub left: UncheckedWork,
     /// 0 when nothing is read or written: then no segment is asked for.
     pub record_bytes: u32,
     pub read_records: u32,
@@ -44,12 +44,12 @@ pub(crate) struct AppPlan {
 
 /// What all sessions of this machine have to look at again when the measured part is over.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct UncheckedWork {
     records: AtomicU64,
     answers: AtomicU64,
 }
 
-impl Left {
+impl UncheckedWork {
     /// A session leaves the measured part.
     pub fn add(&self, records: u64, answers: u64) {
         self.records.fetch_add(records, Relaxed);
@@ -86,7 +86,7 @@ impl AppPlan {
             looks_again: spec.look_again && (asked(Kind::Write) || asked(Kind::Processor)),
             secret,
             sessions,
-            left: Left::default(),
+            left: UncheckedWork::default(),
             record_bytes: if stores { spec.record_bytes } else { 0 },
             read_records: spec.read_records,
             write_records: spec.write_records,

@@ -4,7 +4,7 @@ use super::answers::Answers;
 use super::plan::{AppPlan, STEPS};
 use super::read_back::ReadBack;
 use super::shadow::{Shadow, Verdict};
-use super::tally::{Tally, Worked};
+use super::tally::{Tally, VerifiedAnswers};
 use crate::deck::Deck;
 use bakeoff_app_protocol::{
     Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry,
@@ -344,12 +344,12 @@ impl AppSession {
     }
 
     /// Works out again a random sample of the answers to processor work.
-    fn work_out(&mut self) -> Worked {
+    fn work_out(&mut self) -> VerifiedAnswers {
         let (answers, total) = (self.answers.count, self.plan.left.answers());
         let share =
             if total == 0 { 0 } else { (u128::from(self.plan.answers) * u128::from(answers)).div_ceil(total.into()) };
         let (checked, wrong) = self.answers.work_out(share as u64, self.plan.rounds, &mut self.samples);
-        Worked { answers, checked, wrong }
+        VerifiedAnswers { answers, checked, wrong }
     }
 
     /// Whether a reply's queue and service times can be those of a transaction that took so long.

@@ -20,7 +20,7 @@ pub(crate) struct Times {
 
 /// Answers to processor work that were worked out again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Worked {
+pub(crate) struct VerifiedAnswers {
     pub answers: u64,
     pub checked: u64,
     pub wrong: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Tally {
     pub times: Times,
     /// After the trial; none when it was broken off.
     pub read_back: Option<Found>,
-    pub worked: Option<Worked>,
+    pub worked: Option<VerifiedAnswers>,
     pub refusals: BTreeMap<Cow<'static, str>, u64>,
 }
 
@@ -74,7 +74,7 @@ impl Tally {
             wrong_results,
             times: Times { told, too_long, too_short },
             read_back: read_back.map(Found::of),
-            worked: worked.map(|[answers, checked, wrong]| Worked { answers, checked, wrong }),
+            worked: worked.map(|[answers, checked, wrong]| VerifiedAnswers { answers, checked, wrong }),
             refusals: serde_json::from_value(read("refusals")?).ok()?,
         })
     }

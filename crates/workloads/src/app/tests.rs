@@ -1,7 +1,7 @@
 //! The app session against scripted replies: no socket.
 
 use super::read_back::Found;
-use super::tally::{Times, Worked};
+use super::tally::{Times, VerifiedAnswers};
 use super::{AppSession, AppSpec, AppWorkload, ClassSpec};
 use bakeoff_app_protocol::{
     Figures, Hello, Kind, REQUEST_BYTES, ReadEntry, Reply, Request, Status, checksum, fill_record, pattern, process,
@@ -397,7 +397,7 @@ fn wrong_results_of_processor_work_are_found_when_the_trial_is_over() {
         assert_eq!(outcome.unwrap().error, None);
     }
     assert_eq!(look_again(&mut session, |_| unreachable!()), (0, Vec::new()));
-    assert_eq!(session.tally().worked, Some(Worked { answers: 300, checked: 302, wrong: 1 }));
+    assert_eq!(session.tally().worked, Some(VerifiedAnswers { answers: 300, checked: 302, wrong: 1 }));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Caches of a cell: what they are to be, and how cold they were made.
 
-use super::evidence::Judgement;
+use super::evidence::CacheVerdict;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl Coldness {
 }
 
 /// The figures of a cell with what is known of its caches.
-pub(super) fn with_caches(mut figures: Value, coldness: &Coldness, judgement: &Judgement) -> Value {
+pub(super) fn with_caches(mut figures: Value, coldness: &Coldness, judgement: &CacheVerdict) -> Value {
     figures["cache"] = coldness.json();
     figures["cached"] = json!(judgement.cached);
     figures["cached_reason"] = json!(judgement.reason);

@@ -57,7 +57,7 @@ pub struct Evidence {
 
 /// `cached` is `None` when nothing tells; the reason is one sentence in any case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct CacheVerdict {
     /// Whether a cache served some of it.
     pub cached: Option<bool>,
     /// Why.
@@ -67,10 +67,10 @@ pub struct Judgement {
 }
 
 /// Judges a cell: each direction by its own counter, as a link carries both at once.
-pub fn judge(evidence: &Evidence) -> Judgement {
+pub fn judge(evidence: &Evidence) -> CacheVerdict {
     let directions = directions(evidence);
     let carried: Option<u64> = directions.iter().map(|direction| direction.carried).sum();
-    let verdict = |cached, reason| Judgement { cached, reason, carried_bytes: carried };
+    let verdict = |cached, reason| CacheVerdict { cached, reason, carried_bytes: carried };
     if evidence.carrier == Carrier::Memory {
         return verdict(None, "a memory file system: there is no disk or wire behind it".to_owned());
     }

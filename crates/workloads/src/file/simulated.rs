@@ -199,7 +199,7 @@ pub struct Counted {
 
 /// What came of a session.
 #[derive(Debug, Default)]
-pub struct Played {
+pub struct SimulatedEnd {
     pub counted: Vec<Counted>,
     pub untimed: u64,
     pub most_in_flight: usize,
@@ -225,8 +225,8 @@ pub fn play_after(session: &mut impl FileSession, disk: &mut Disk) -> Option<Str
 }
 
 /// Runs a session with `depth` slots; a call lasts `call_ns`. Ends after `most` counted operations, too.
-pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns: Nanos, most: usize) -> Played {
-    let mut played = Played::default();
+pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns: Nanos, most: usize) -> SimulatedEnd {
+    let mut played = SimulatedEnd::default();
     let mut now_ns: Nanos = 1_000;
     let mut buffers = vec![vec![0_u8; 1 << 20]; depth as usize];
     // (end, slot, call, check, start) of calls in flight, in the order of their starts.

@@ -30,7 +30,7 @@ pub(crate) const HEAD: u8 = 1;
 
 /// A request that lines of the log ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct LoggedRequest {
     pub method: u8,
     pub host: Option<u16>,
     pub body: Option<u32>,
@@ -55,7 +55,7 @@ pub(crate) struct Trace {
     pub methods: Vec<Vec<u8>>,
     pub hosts: Vec<Vec<u8>>,
     pub bodies: Vec<Body>,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<LoggedRequest>,
     pub(super) paths: Vec<u8>,
     /// Since the first line, µs, rising. Taken by whoever makes moments of it.
     pub at_us: Vec<u64>,
@@ -67,7 +67,7 @@ impl Trace {
     /// Adds a request; its number.
     pub fn ask(&mut self, method: u8, host: Option<u16>, body: Option<u32>, path: &[u8]) -> u32 {
         self.paths.extend_from_slice(path);
-        self.asked.push(Asked { method, host, body, end: self.paths.len() });
+        self.asked.push(LoggedRequest { method, host, body, end: self.paths.len() });
         (self.asked.len() - 1) as u32
     }
 
@@ -79,7 +79,7 @@ impl Trace {
         self.paths.len()
     }
 
-    pub fn asked(&self, request: usize) -> Asked {
+    pub fn asked(&self, request: usize) -> LoggedRequest {
         self.asked[request]
     }
 

@@ -12,7 +12,7 @@ mod spec;
 use bakeoff_engine::{
     Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
 };
-pub use check::agreed::Agreed;
+pub use check::agreed::KnownReply;
 pub(crate) use check::failures::{Failures, Fault};
 use check::sampling::Sampler;
 pub use check::sampling::{Draws, WHOLE_BODIES, WHOLE_BYTES};

@@ -1,6 +1,6 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
-use super::check::agreed::Agreed;
+use super::check::agreed::KnownReply;
 use super::check::failures::Failures;
 use super::check::learnt::Lessons;
 use super::hex::from_hex;
@@ -25,7 +25,7 @@ pub(crate) struct Prepared {
     pub head_only: bool,
     /// Whether asking twice does what asking once does (RFC 9110, 9.2.2).
     pub idempotent: bool,
-    pub agreed: Agreed,
+    pub agreed: KnownReply,
     fetched: AtomicBool,
     /// How often it succeeded in the window, where its class has others as well.
     answered: AtomicU64,
@@ -225,7 +225,7 @@ impl WebPlan {
             class,
             head_only: method == "HEAD",
             idempotent: matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"),
-            agreed: Agreed::new(request)?,
+            agreed: KnownReply::new(request)?,
             fetched: AtomicBool::new(false),
             answered: AtomicU64::new(0),
         })

@@ -16,7 +16,7 @@ struct Cookie {
 
 /// A server sets more, or larger ones, than a client keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooMuch;
+pub(crate) struct JarFull;
 
 /// The cookies.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl Jar {
     }
 
     /// Takes the value of a `Set-Cookie` field in the reply to a request for `path`. What names no cookie is left alone.
-    pub fn set(&mut self, field: &[u8], path: &[u8]) -> Result<(), TooMuch> {
+    pub fn set(&mut self, field: &[u8], path: &[u8]) -> Result<(), JarFull> {
         let mut parts = field.split(|&byte| byte == b';');
         let pair = parts.next().unwrap_or_default();
         let Some(equals) = memchr::memchr(b'=', pair) else { return Ok(()) };
@@ -65,9 +65,9 @@ impl Jar {
         match known {
             Some(at) if over => drop(self.cookies.remove(at)),
             _ if over => {}
-            _ if name.len() + value.len() > COOKIE_BYTES_MAX || path.len() > COOKIE_BYTES_MAX => return Err(TooMuch),
+            _ if name.len() + value.len() > COOKIE_BYTES_MAX || path.len() > COOKIE_BYTES_MAX => return Err(JarFull),
             Some(at) => self.cookies[at].value = value.to_vec(),
-            None if self.cookies.len() == COOKIES_MAX => return Err(TooMuch),
+            None if self.cookies.len() == COOKIES_MAX => return Err(JarFull),
             None => self.cookies.push(Cookie { name: name.to_vec(), value: value.to_vec(), path: path.to_vec() }),
         }
         Ok(())
@@ -153,8 +153,8 @@ mod tests {
         for number in 0..COOKIES_MAX {
             jar.set(format!("c{number}=1").as_bytes(), b"/").unwrap();
         }
-        assert_eq!(jar.set(b"more=1", b"/"), Err(TooMuch));
+        assert_eq!(jar.set(b"more=1", b"/"), Err(JarFull));
         assert_eq!(jar.set(b"c5=2", b"/"), Ok(()));
-        assert_eq!(jar.set(format!("c5={}", "x".repeat(COOKIE_BYTES_MAX)).as_bytes(), b"/"), Err(TooMuch));
+        assert_eq!(jar.set(format!("c5={}", "x".repeat(COOKIE_BYTES_MAX)).as_bytes(), b"/"), Err(JarFull));
     }
 }

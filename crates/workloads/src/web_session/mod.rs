@@ -15,8 +15,8 @@ use bakeoff_engine::{Endpoint, Identity, SpecError, Stages, TrialSpec, Workload}
 use plan::SessionPlan;
 use serde_json::Value;
 pub use session::ClientSession;
-use session::{Kept, Trouble};
-pub use spec::{BodySpec, Keep, SessionSpec, StepSpec, TakeSpec, WaySpec};
+use session::{ReplyCopy, SessionFault};
+pub use spec::{BodySpec, CookieScope, ExtractorSpec, SessionSpec, StepSpec, TakeSpec};
 use std::sync::Arc;
 
 /// What the only operation is called, and what stands before the names of its steps.
@@ -67,13 +67,13 @@ impl Workload for SessionWorkload {
     }
 
     fn session(&self, identity: Identity) -> ClientSession {
-        let web = self.web.read_by(identity, Kept::default());
+        let web = self.web.read_by(identity, ReplyCopy::default());
         ClientSession::new(Arc::clone(&self.plan), web, identity.client)
     }
 
     fn figures<'a>(&self, _: impl Iterator<Item = &'a ClientSession>) -> Value {
         let mut figures = self.web.figures(std::iter::empty());
-        let (plan, said) = (&self.plan, |number| Trouble::said(number, &self.plan.values));
+        let (plan, said) = (&self.plan, |number| SessionFault::said(number, &self.plan.values));
         figures["failed"] = plan.failures.table(|step| &plan.steps[step].name, said);
         figures
     }

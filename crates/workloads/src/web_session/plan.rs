@@ -1,7 +1,7 @@
 //! From the specification to steps that can be taken.
 
 use super::jar::Jar;
-use super::spec::{Keep, SessionSpec, StepSpec};
+use super::spec::{CookieScope, SessionSpec, StepSpec};
 use super::take::Take;
 use super::template::{CLIENT, Escape, Template};
 use crate::web::{Failures, check_field, from_hex, header_tail, may_carry};
@@ -29,8 +29,8 @@ pub(crate) struct Step {
 
 impl Step {
     /// Whether somebody reads the head, or the body, of its reply.
-    pub fn reads(&self, keep: Keep) -> (bool, bool) {
-        let head = keep != Keep::Off || self.take.iter().any(Take::reads_head);
+    pub fn reads(&self, keep: CookieScope) -> (bool, bool) {
+        let head = keep != CookieScope::Off || self.take.iter().any(Take::reads_head);
         (head, !self.texts.is_empty() || self.take.iter().any(Take::reads_body))
     }
 }
@@ -41,7 +41,7 @@ pub(crate) struct SessionPlan {
     pub steps: Vec<Step>,
     /// Names of the values, by slot.
     pub values: Vec<String>,
-    pub keep: Keep,
+    pub keep: CookieScope,
     /// What a client has before the first reply.
     pub jar: Jar,
     prefix: Vec<u8>,
@@ -53,7 +53,7 @@ pub(crate) struct SessionPlan {
 
 /// A value does not fit where it is to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Misfit {
+pub(crate) struct UnfitValue {
     pub slot: usize,
 }
 
@@ -109,7 +109,7 @@ impl SessionPlan {
                 self.values.push(one.name.clone());
             }
             let ready = Take::new(one, slot)?;
-            if ready.reads_cookies() && self.keep == Keep::Off {
+            if ready.reads_cookies() && self.keep == CookieScope::Off {
                 return Err(format!("{}: cookies are not read", one.name).into());
             }
             take.push(ready);
@@ -141,7 +141,7 @@ impl SessionPlan {
         jar: &Jar,
         target: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), UnfitValue> {
         let step = &self.steps[step];
         target.clear();
         out.clear();
@@ -153,10 +153,10 @@ impl SessionPlan {
             out.extend_from_slice(name);
             out.extend_from_slice(b": ");
             let fits = |byte| byte == b'\t' || byte >= b' ' && byte != 0x7f;
-            value.write(values, fits, out).map_err(|slot| Misfit { slot })?;
+            value.write(values, fits, out).map_err(|slot| UnfitValue { slot })?;
             out.extend_from_slice(b"\r\n");
         }
-        if self.keep != Keep::Off {
+        if self.keep != CookieScope::Off {
             jar.write(target, out);
         }
         if !step.says_length {
@@ -166,7 +166,7 @@ impl SessionPlan {
         // The length stands before the body, which is written first: room for it is left.
         let mut body = Vec::new();
         if let Some(template) = &step.body {
-            template.write(values, |_| true, &mut body).map_err(|slot| Misfit { slot })?;
+            template.write(values, |_| true, &mut body).map_err(|slot| UnfitValue { slot })?;
         }
         out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
         out.extend_from_slice(&body);
@@ -174,18 +174,18 @@ impl SessionPlan {
     }
 
     /// A path that begins with a value is the server's own: of a whole URL its path, and no prefix before it.
-    fn write_target(&self, step: &Step, values: &[Vec<u8>], target: &mut Vec<u8>) -> Result<(), Misfit> {
+    fn write_target(&self, step: &Step, values: &[Vec<u8>], target: &mut Vec<u8>) -> Result<(), UnfitValue> {
         let fits = |byte| byte > b' ' && byte != 0x7f;
         let begins_with = step.path.begins_with();
         if begins_with.is_none() {
             target.extend_from_slice(&self.prefix);
         }
-        step.path.write(values, fits, target).map_err(|slot| Misfit { slot })?;
+        step.path.write(values, fits, target).map_err(|slot| UnfitValue { slot })?;
         if let Some(slot) = begins_with {
             let skip = origin_bytes(target);
             target.drain(..skip);
             if target.first() != Some(&b'/') {
-                return Err(Misfit { slot });
+                return Err(UnfitValue { slot });
             }
         }
         Ok(())

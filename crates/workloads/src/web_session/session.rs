@@ -3,7 +3,7 @@
 
 use super::jar::Jar;
 use super::plan::SessionPlan;
-use super::spec::Keep;
+use super::spec::CookieScope;
 use super::take::{Found, Missing, fields};
 use super::template::CLIENT;
 use crate::web::{Fault, Reader, WebSession};
@@ -18,7 +18,7 @@ const BODY_BYTES_KEPT: usize = 16 << 10;
 
 /// What is kept of a reply until its values are taken.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct ReplyCopy {
     wants_head: bool,
     wants_body: bool,
     is_cut: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Kept {
     body: Vec<u8>,
 }
 
-impl Kept {
+impl ReplyCopy {
     fn begin(&mut self, (wants_head, wants_body): (bool, bool)) {
         (self.wants_head, self.wants_body) = (wants_head, wants_body);
         self.is_cut = false;
@@ -36,7 +36,7 @@ impl Kept {
     }
 }
 
-impl Reader for Kept {
+impl Reader for ReplyCopy {
     fn head(&mut self, bytes: &[u8]) {
         if self.wants_head {
             self.head.extend_from_slice(bytes);
@@ -57,16 +57,16 @@ impl Reader for Kept {
 
 /// Why a session cannot go on, though its server answered as it should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum SessionFault {
     NotFound(usize),
     TooLong(usize),
-    Misfit(usize),
+    UnfitValue(usize),
     NoText,
     LongReply,
     Cookies,
 }
 
-impl Trouble {
+impl SessionFault {
     const SLOTS: usize = 1_000;
 
     /// As a number, for the table of failures.
@@ -77,7 +77,7 @@ impl Trouble {
             Self::Cookies => (0, 2),
             Self::NotFound(slot) => (1, slot),
             Self::TooLong(slot) => (2, slot),
-            Self::Misfit(slot) => (3, slot),
+            Self::UnfitValue(slot) => (3, slot),
         };
         (kind * Self::SLOTS + slot) as u16
     }
@@ -101,7 +101,7 @@ impl Trouble {
 #[derive(Debug)]
 pub struct ClientSession {
     plan: Arc<SessionPlan>,
-    web: WebSession<Kept>,
+    web: WebSession<ReplyCopy>,
     step: usize,
     pausing: bool,
     values: Vec<Vec<u8>>,
@@ -116,7 +116,7 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    pub(super) fn new(plan: Arc<SessionPlan>, web: WebSession<Kept>, client: u32) -> Self {
+    pub(super) fn new(plan: Arc<SessionPlan>, web: WebSession<ReplyCopy>, client: u32) -> Self {
         let mut values = vec![Vec::new(); plan.values.len()];
         values[CLIENT] = (u64::from(client) + 1).to_string().into_bytes();
         Self {
@@ -137,10 +137,10 @@ impl ClientSession {
     }
 
     /// Sends the request of the step that it is at.
-    fn ask(&mut self, actions: &mut Actions) -> Result<(), Trouble> {
+    fn ask(&mut self, actions: &mut Actions) -> Result<(), SessionFault> {
         self.pausing = false;
         let written = self.plan.write(self.step, &self.values, &self.jar, &mut self.target, &mut self.out);
-        written.map_err(|misfit| Trouble::Misfit(misfit.slot))?;
+        written.map_err(|misfit| SessionFault::UnfitValue(misfit.slot))?;
         self.web.reader().begin(self.plan.steps[self.step].reads(self.plan.keep));
         self.web.begin_request(self.step, actions);
         self.bytes_out += self.out.len() as u64;
@@ -148,29 +148,29 @@ impl ClientSession {
     }
 
     /// Looks at the reply that is complete, and takes from it.
-    fn take(&mut self) -> Result<(), Trouble> {
+    fn take(&mut self) -> Result<(), SessionFault> {
         let (plan, kept) = (&self.plan, self.web.reader());
         let step = &plan.steps[self.step];
-        if plan.keep != Keep::Off {
+        if plan.keep != CookieScope::Off {
             let (jar, target, mut too_much) = (&mut self.jar, &self.target, false);
             fields(&kept.head, |name, value| {
                 too_much |= name.eq_ignore_ascii_case("set-cookie") && jar.set(value, target).is_err();
             });
             if too_much {
-                return Err(Trouble::Cookies);
+                return Err(SessionFault::Cookies);
             }
         }
         if kept.is_cut {
-            return Err(Trouble::LongReply);
+            return Err(SessionFault::LongReply);
         }
         if !step.texts.iter().all(|text| memmem::find(&kept.body, text).is_some()) {
-            return Err(Trouble::NoText);
+            return Err(SessionFault::NoText);
         }
         let found = Found { head: &kept.head, body: &kept.body, jar: &self.jar };
         for take in &step.take {
             let value = take.value(&found).map_err(|missing| match missing {
-                Missing::NotFound => Trouble::NotFound(take.slot),
-                Missing::TooLong => Trouble::TooLong(take.slot),
+                Missing::NotFound => SessionFault::NotFound(take.slot),
+                Missing::TooLong => SessionFault::TooLong(take.slot),
             })?;
             let slot = &mut self.values[take.slot];
             slot.clear();
@@ -195,8 +195,8 @@ impl ClientSession {
     }
 
     /// The server answered, and the session cannot go on with that.
-    fn stuck(&mut self, trouble: Trouble) -> Progress {
-        self.fault = Fault::Said(trouble.number());
+    fn stuck(&mut self, trouble: SessionFault) -> Progress {
+        self.fault = Fault::Described(trouble.number());
         Progress::Done(self.outcome(Some(ErrorClass::WrongContent)))
     }
 }
@@ -204,7 +204,7 @@ impl ClientSession {
 impl Session for ClientSession {
     fn begin(&mut self, actions: &mut Actions) {
         (self.step, self.status, self.bytes_in, self.bytes_out) = (0, 0, 0, 0);
-        if self.plan.keep == Keep::Session {
+        if self.plan.keep == CookieScope::Session {
             self.jar.reset(&self.plan.jar);
         }
         // Only values that replies gave can fail to fit.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 /// Whose the cookies are that servers set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Keep {
+pub enum CookieScope {
     /// Each session begins without them.
     Session,
     /// A client keeps them from session to session.
@@ -28,7 +28,7 @@ pub struct BodySpec {
 /// How a value is taken from a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WaySpec {
+pub enum ExtractorSpec {
     /// A field of the head.
     Header,
     /// A cookie, after those that the reply sets.
@@ -46,7 +46,7 @@ pub struct TakeSpec {
     /// What later steps call it.
     pub name: String,
     /// How it is found.
-    pub way: WaySpec,
+    pub way: ExtractorSpec,
     /// The name of field or cookie, the pointer, or both marks.
     pub what: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub struct SessionSpec {
     /// Before each path that does not begin with a value.
     pub prefix: String,
     /// Whose cookies are.
-    pub keep_cookies: Keep,
+    pub keep_cookies: CookieScope,
     /// Those that every session begins with.
     pub cookies: Vec<(String, String)>,
     /// In their order.

@@ -2,7 +2,7 @@
 
 use super::jar::Jar;
 use super::pointer::Pointer;
-use super::spec::{TakeSpec, WaySpec};
+use super::spec::{ExtractorSpec, TakeSpec};
 use bakeoff_engine::SpecError;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub(crate) const VALUE_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug)]
-enum Way {
+enum Extractor {
     Header(Box<str>),
     Cookie(Box<[u8]>),
     Json(Pointer),
@@ -23,7 +23,7 @@ enum Way {
 pub(crate) struct Take {
     /// Which of the session's values it becomes.
     pub slot: usize,
-    way: Way,
+    way: Extractor,
 }
 
 /// Why there is no value.
@@ -43,14 +43,14 @@ pub(crate) struct Found<'r> {
 impl Take {
     pub fn new(spec: &TakeSpec, slot: usize) -> Result<Self, SpecError> {
         let way = match (spec.way, spec.what.as_slice()) {
-            (WaySpec::Header, [name]) if !name.is_empty() => Way::Header(name.as_str().into()),
-            (WaySpec::Cookie, [name]) if !name.is_empty() => Way::Cookie(name.as_bytes().into()),
-            (WaySpec::Json, [text]) => {
+            (ExtractorSpec::Header, [name]) if !name.is_empty() => Extractor::Header(name.as_str().into()),
+            (ExtractorSpec::Cookie, [name]) if !name.is_empty() => Extractor::Cookie(name.as_bytes().into()),
+            (ExtractorSpec::Json, [text]) => {
                 let pointer = Pointer::parse(text);
-                Way::Json(pointer.ok_or_else(|| format!("`{text}` is no JSON pointer, such as /order/0/id"))?)
+                Extractor::Json(pointer.ok_or_else(|| format!("`{text}` is no JSON pointer, such as /order/0/id"))?)
             }
-            (WaySpec::Between, [begin, end]) if !begin.is_empty() && !end.is_empty() => {
-                Way::Between(begin.as_bytes().into(), end.as_bytes().into())
+            (ExtractorSpec::Between, [begin, end]) if !begin.is_empty() && !end.is_empty() => {
+                Extractor::Between(begin.as_bytes().into(), end.as_bytes().into())
             }
             _ => return Err(format!("{}: it is not said what to take, or too much", spec.name).into()),
         };
@@ -58,21 +58,21 @@ impl Take {
     }
 
     pub const fn reads_head(&self) -> bool {
-        matches!(self.way, Way::Header(_))
+        matches!(self.way, Extractor::Header(_))
     }
 
     pub const fn reads_body(&self) -> bool {
-        matches!(self.way, Way::Json(_) | Way::Between(..))
+        matches!(self.way, Extractor::Json(_) | Extractor::Between(..))
     }
 
     pub const fn reads_cookies(&self) -> bool {
-        matches!(self.way, Way::Cookie(_))
+        matches!(self.way, Extractor::Cookie(_))
     }
 
     /// The value; an empty one is none.
     pub fn value<'r>(&self, reply: &Found<'r>) -> Result<Cow<'r, [u8]>, Missing> {
         let value: Option<Cow<'r, [u8]>> = match &self.way {
-            Way::Header(name) => {
+            Extractor::Header(name) => {
                 let mut value = None;
                 fields(reply.head, |field, text| {
                     if value.is_none() && field.eq_ignore_ascii_case(name) {
@@ -81,9 +81,9 @@ impl Take {
                 });
                 value
             }
-            Way::Cookie(name) => reply.jar.get(name).map(Cow::Borrowed),
-            Way::Json(pointer) => pointer.find(reply.body).map(Cow::Owned),
-            Way::Between(begin, end) => memmem::find(reply.body, begin).and_then(|at| {
+            Extractor::Cookie(name) => reply.jar.get(name).map(Cow::Borrowed),
+            Extractor::Json(pointer) => pointer.find(reply.body).map(Cow::Owned),
+            Extractor::Between(begin, end) => memmem::find(reply.body, begin).and_then(|at| {
                 let rest = &reply.body[at + begin.len()..];
                 memmem::find(rest, end).map(|length| Cow::Borrowed(&rest[..length]))
             }),
@@ -108,7 +108,7 @@ mod tests {
 
     const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nLocation:  /next \r\nlocation: /other\r\nEmpty:\r\n\r\n";
 
-    fn take(way: WaySpec, what: &str, more: &str, body: &[u8]) -> Result<String, Missing> {
+    fn take(way: ExtractorSpec, what: &str, more: &str, body: &[u8]) -> Result<String, Missing> {
         let what = [what, more].into_iter().filter(|text| !text.is_empty()).map(str::to_owned).collect();
         let spec = TakeSpec { name: "v".into(), way, what };
         let jar = Jar::with(&[("sid".to_owned(), "7".to_owned())]);
@@ -119,19 +119,19 @@ mod tests {
 
     #[test]
     fn each_way_finds_its_value_or_says_that_there_is_none() {
-        assert_eq!(take(WaySpec::Header, "LOCATION", "", b""), Ok("/next".to_owned()));
-        assert_eq!(take(WaySpec::Header, "Empty", "", b""), Err(Missing::NotFound), "never a silent empty text");
-        assert_eq!(take(WaySpec::Cookie, "sid", "", b""), Ok("7".to_owned()));
-        assert_eq!(take(WaySpec::Cookie, "Sid", "", b""), Err(Missing::NotFound));
-        assert_eq!(take(WaySpec::Json, "/a", "", b"{\"a\":1}"), Ok("1".to_owned()));
-        assert_eq!(take(WaySpec::Json, "/a", "", b"{\"a\":\"\"}"), Err(Missing::NotFound));
-        assert_eq!(take(WaySpec::Between, "v=\"", "\"", b"x v=\"1\" v=\"2\""), Ok("1".to_owned()));
+        assert_eq!(take(ExtractorSpec::Header, "LOCATION", "", b""), Ok("/next".to_owned()));
+        assert_eq!(take(ExtractorSpec::Header, "Empty", "", b""), Err(Missing::NotFound), "never a silent empty text");
+        assert_eq!(take(ExtractorSpec::Cookie, "sid", "", b""), Ok("7".to_owned()));
+        assert_eq!(take(ExtractorSpec::Cookie, "Sid", "", b""), Err(Missing::NotFound));
+        assert_eq!(take(ExtractorSpec::Json, "/a", "", b"{\"a\":1}"), Ok("1".to_owned()));
+        assert_eq!(take(ExtractorSpec::Json, "/a", "", b"{\"a\":\"\"}"), Err(Missing::NotFound));
+        assert_eq!(take(ExtractorSpec::Between, "v=\"", "\"", b"x v=\"1\" v=\"2\""), Ok("1".to_owned()));
         for body in [&b"v=\"1"[..], b"v=\"\"", b"", b"1\""] {
-            assert_eq!(take(WaySpec::Between, "v=\"", "\"", body), Err(Missing::NotFound));
+            assert_eq!(take(ExtractorSpec::Between, "v=\"", "\"", body), Err(Missing::NotFound));
         }
         let long = [b"<".as_slice(), &vec![b'x'; VALUE_BYTES_MAX + 1], b">"].concat();
-        assert_eq!(take(WaySpec::Between, "<", ">", &long), Err(Missing::TooLong));
-        assert_eq!(take(WaySpec::Between, "<", ">", &long[1..]), Err(Missing::NotFound));
+        assert_eq!(take(ExtractorSpec::Between, "<", ">", &long), Err(Missing::TooLong));
+        assert_eq!(take(ExtractorSpec::Between, "<", ">", &long[1..]), Err(Missing::NotFound));
     }
 
     #[test]
@@ -140,9 +140,9 @@ mod tests {
             let what = what.iter().map(|text| (*text).to_owned()).collect();
             Take::new(&TakeSpec { name: "v".into(), way, what }, 0)
         };
-        assert!(taken(WaySpec::Header, &[]).is_err() && taken(WaySpec::Header, &[""]).is_err());
-        assert!(taken(WaySpec::Cookie, &["a", "b"]).is_err() && taken(WaySpec::Between, &["a"]).is_err());
-        assert!(taken(WaySpec::Between, &["a", ""]).is_err() && taken(WaySpec::Json, &["a"]).is_err());
-        assert!(taken(WaySpec::Json, &[""]).is_ok() && taken(WaySpec::Between, &["a", "b"]).is_ok());
+        assert!(taken(ExtractorSpec::Header, &[]).is_err() && taken(ExtractorSpec::Header, &[""]).is_err());
+        assert!(taken(ExtractorSpec::Cookie, &["a", "b"]).is_err() && taken(ExtractorSpec::Between, &["a"]).is_err());
+        assert!(taken(ExtractorSpec::Between, &["a", ""]).is_err() && taken(ExtractorSpec::Json, &["a"]).is_err());
+        assert!(taken(ExtractorSpec::Json, &[""]).is_ok() && taken(ExtractorSpec::Between, &["a", "b"]).is_ok());
     }
 }

@@ -173,7 +173,7 @@ impl Bench {
         self.driver.event(vu, Event::Received(b"pong"), &mut Actions::default())
     }
 
-    fn end(mut self, at_ns: Nanos) -> (crate::result::collect::Gathered, Vec<Vec<u64>>) {
+    fn end(mut self, at_ns: Nanos) -> (crate::result::collect::ThreadTotals, Vec<Vec<u64>>) {
         self.driver.stop_counting(at_ns);
         let (recorder, sessions) = self.driver.into_parts();
         let starts = sessions.into_iter().map(|(_, session)| session.starts).collect();

@@ -68,7 +68,7 @@ pub(crate) enum Order {
 
 /// How a connection came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum Closed {
     /// The server had said so with its last reply, or closed it when nothing was waited for.
     InOrder,
     /// It failed.
@@ -167,7 +167,7 @@ impl Iteration {
     pub fn left(
         &mut self,
         link: usize,
-        cause: Left,
+        cause: Closed,
         calls: impl Iterator<Item = Call>,
         rules: &Rules,
         work: &mut Work,
@@ -186,8 +186,8 @@ impl Iteration {
         self.waiting.rotate_right(came_back);
         match (rules.mode, cause) {
             (Mode::Connections, _) => self.end(false, orders),
-            (Mode::Sessions, Left::TimedOut) => self.end(false, orders),
-            (Mode::Sessions, Left::Failed) if !replied => self.end(false, orders),
+            (Mode::Sessions, Closed::TimedOut) => self.end(false, orders),
+            (Mode::Sessions, Closed::Failed) if !replied => self.end(false, orders),
             (Mode::Sessions, _) => self.go_on(rules, work, orders),
         }
     }

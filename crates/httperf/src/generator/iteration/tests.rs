@@ -1,8 +1,8 @@
 //! Iterations under scripted and random events.
 
 use super::*;
-use crate::http::pipeline::{Asked, Pipeline, Received};
-use crate::http::reply::Wanted;
+use crate::http::pipeline::{Pipeline, Received, ReplyForm};
+use crate::http::reply::ReplyParts;
 use crate::http::request::RequestSize;
 use crate::spec::for_tests::spec_with;
 use crate::spec::uris::Uri;
@@ -50,12 +50,12 @@ impl Stage {
                 Order::Send(link, call) => {
                     self.told.push(format!("send {link} #{}", call.serial));
                     let pipeline = self.pipelines.get_mut(&link).expect("an open link");
-                    pipeline.queue(call, Asked::default(), |_| RequestSize { header_bytes: 1, content_bytes: 0 });
+                    pipeline.queue(call, ReplyForm::default(), |_| RequestSize { header_bytes: 1, content_bytes: 0 });
                     pipeline.wrote(1, 1, |_| ());
                 }
                 Order::Close(link) => {
                     self.told.push(format!("close {link}"));
-                    self.leave(link, Left::InOrder);
+                    self.leave(link, Closed::InOrder);
                 }
                 Order::Think(_) => {
                     self.told.push("think".to_owned());
@@ -70,7 +70,7 @@ impl Stage {
         }
     }
 
-    fn leave(&mut self, link: usize, cause: Left) {
+    fn leave(&mut self, link: usize, cause: Closed) {
         let Some(mut pipeline) = self.pipelines.remove(&link) else { return };
         let calls = pipeline.abandon().into_iter().map(|flight| flight.call);
         self.iteration.left(link, cause, calls, &self.rules, &mut self.work, &mut self.orders);
@@ -78,7 +78,8 @@ impl Stage {
 
     fn reply(&mut self, link: usize, mut bytes: &[u8]) {
         let pipeline = self.pipelines.get_mut(&link).expect("an open link");
-        let Ok(Received::Reply(heard)) = pipeline.take(&mut bytes, Wanted { page: true, ..Wanted::default() }, 2)
+        let Ok(Received::Reply(heard)) =
+            pipeline.take(&mut bytes, ReplyParts { page: true, ..ReplyParts::default() }, 2)
         else {
             panic!("no reply")
         };
@@ -87,7 +88,7 @@ impl Stage {
         self.obey();
     }
 
-    fn lose(&mut self, link: usize, cause: Left) {
+    fn lose(&mut self, link: usize, cause: Closed) {
         self.leave(link, cause);
         self.obey();
     }
@@ -123,7 +124,7 @@ fn a_connection_that_is_closed_early_is_not_opened_again() {
     stage.reply(0, LAST);
     assert_eq!((stage.told().as_str(), stage.over), ("close 0, over true", Some(true)));
     let mut stage = Stage::new(r#"{"num_calls":2}"#);
-    stage.lose(0, Left::Failed);
+    stage.lose(0, Closed::Failed);
     assert_eq!(stage.over, Some(false));
 }
 
@@ -180,13 +181,13 @@ fn calls_of_a_connection_that_had_replies_are_sent_again_and_others_fail_the_ses
     let mut stage = Stage::new(extra);
     stage.reply(0, REPLY);
     stage.told();
-    stage.lose(0, Left::Failed);
+    stage.lose(0, Closed::Failed);
     assert_eq!(stage.told(), "open 0, send 0 #1, send 0 #2, send 0 #3");
-    stage.lose(0, Left::Failed);
+    stage.lose(0, Closed::Failed);
     assert_eq!(stage.over, Some(false));
     let mut stage = Stage::new(extra);
     stage.reply(0, REPLY);
-    stage.lose(0, Left::TimedOut);
+    stage.lose(0, Closed::TimedOut);
     assert_eq!(stage.over, Some(false));
 }
 
@@ -269,9 +270,9 @@ fn random_servers_bring_every_iteration_to_its_end() {
             }
             let link = busy[rng.below(busy.len() as u64) as usize];
             match rng.below(24) {
-                0 => stage.lose(link, Left::Failed),
-                1 if steps > 3 => stage.lose(link, Left::TimedOut),
-                2 => stage.lose(link, Left::InOrder),
+                0 => stage.lose(link, Closed::Failed),
+                1 if steps > 3 => stage.lose(link, Closed::TimedOut),
+                2 => stage.lose(link, Closed::InOrder),
                 3..6 => {
                     replies += 1;
                     stage.reply(link, LAST);

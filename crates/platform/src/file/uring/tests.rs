@@ -6,7 +6,7 @@ use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
-use crate::file::virtual_user::{Beat, Common};
+use crate::file::virtual_user::{CallCounter, Common};
 use crate::file::work_place::WorkPlace;
 use crate::trial::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
@@ -53,7 +53,7 @@ impl Bench {
             counters: std::sync::Mutex::new(Counters::of(&parent)),
             cold_command: None,
             command_fault: std::sync::Mutex::default(),
-            beats: vec![Beat::default()],
+            beats: vec![CallCounter::default()],
             times: Arc::default(),
             full: std::sync::atomic::AtomicBool::default(),
         });

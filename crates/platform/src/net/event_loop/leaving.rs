@@ -19,7 +19,7 @@ const WAITING_LEAST: usize = 64;
 
 /// A connection that waits for its close.
 #[derive(Debug)]
-struct Leaver {
+struct ClosingConnection {
     fd: RawFd,
     generation: u32,
     since_ns: Nanos,
@@ -28,15 +28,15 @@ struct Leaver {
 
 /// Those of one load thread.
 #[derive(Debug)]
-pub(super) struct Leaving {
-    of_vus: Vec<Vec<Leaver>>,
+pub(super) struct ClosingConnections {
+    of_vus: Vec<Vec<ClosingConnection>>,
     /// Virtual user and generation in the order of leaving, those that are gone too until they come first.
     order: VecDeque<(usize, u32)>,
     waiting: usize,
     max: usize,
 }
 
-impl Leaving {
+impl ClosingConnections {
     pub fn new(vus: usize) -> Self {
         let of_vus = (0..vus).map(|_| Vec::new()).collect();
         Self { of_vus, order: VecDeque::new(), waiting: 0, max: vus.max(WAITING_LEAST) }
@@ -55,7 +55,7 @@ impl Leaving {
         self.waiting >= self.max
     }
 
-    fn push(&mut self, vu: usize, leaver: Leaver) {
+    fn push(&mut self, vu: usize, leaver: ClosingConnection) {
         self.order.push_back((vu, leaver.generation));
         self.of_vus[vu].push(leaver);
         self.waiting += 1;
@@ -65,13 +65,13 @@ impl Leaving {
         self.of_vus[vu].iter().position(|leaver| leaver.generation == generation)
     }
 
-    fn remove(&mut self, vu: usize, at: usize) -> Leaver {
+    fn remove(&mut self, vu: usize, at: usize) -> ClosingConnection {
         self.waiting -= 1;
         self.of_vus[vu].swap_remove(at)
     }
 
     /// Takes the one that waits longest, when it has waited since `since_ns` or before.
-    fn pop_before(&mut self, since_ns: Nanos) -> Option<(usize, Leaver)> {
+    fn pop_before(&mut self, since_ns: Nanos) -> Option<(usize, ClosingConnection)> {
         while let Some(&(vu, generation)) = self.order.front() {
             if let Some(at) = self.position(vu, generation) {
                 if self.of_vus[vu][at].since_ns > since_ns {
@@ -107,7 +107,7 @@ impl<S: Session> EventLoop<'_, S> {
             return self.close(vu);
         }
         let since_ns = self.driver.now_ns();
-        let leaver = Leaver {
+        let leaver = ClosingConnection {
             fd: connection.fd,
             generation: connection.generation,
             since_ns,
@@ -159,7 +159,7 @@ impl<S: Session> EventLoop<'_, S> {
         }
     }
 
-    fn let_go(&mut self, leaver: &Leaver, now_ns: Nanos, late: bool) {
+    fn let_go(&mut self, leaver: &ClosingConnection, now_ns: Nanos, late: bool) {
         self.driver.left(now_ns.saturating_sub(leaver.since_ns), late);
         socket::close(leaver.fd, false);
     }

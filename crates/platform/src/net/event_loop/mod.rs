@@ -22,7 +22,7 @@ use bakeoff_engine::{
     Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, Streams, ThreadFigures, Timeline,
 };
 use connection::{Connection, Link, NO_FD};
-use leaving::Leaving;
+use leaving::ClosingConnections;
 use std::io;
 use std::sync::Arc;
 use streams::Traffic;
@@ -62,7 +62,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     traffic: Traffic,
     epoll: Epoll,
     timers: Timers,
-    leaving: Leaving,
+    leaving: ClosingConnections,
     /// There when this thread polls for replies instead of sleeping.
     poller: Option<Poller>,
     pacer: Pacer,
@@ -97,7 +97,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             connections: (0..driver.len()).map(|_| Connection::new()).collect(),
             traffic,
             timers: Timers::new(driver.len()),
-            leaving: Leaving::new(driver.len()),
+            leaving: ClosingConnections::new(driver.len()),
             poller: None,
             pacer: Pacer::default(),
             cold: false,

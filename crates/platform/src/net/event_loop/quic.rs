@@ -3,7 +3,7 @@
 use super::EventLoop;
 use super::connection::Link;
 use super::receive::READS_AT_ONCE;
-use crate::net::quic::{News, nanos_until};
+use crate::net::quic::{QuicEvent, nanos_until};
 use crate::net::socket::{self, Moved};
 use bakeoff_engine::{ErrorClass, Session};
 use std::time::Instant;
@@ -71,12 +71,12 @@ impl<S: Session> EventLoop<'_, S> {
                 self.tell_reason(place);
                 return self.fail_shared(place, class);
             }
-            Ok(News::Ended) => return self.shared_ended(place),
-            Ok(News::Up) => {
+            Ok(QuicEvent::Ended) => return self.shared_ended(place),
+            Ok(QuicEvent::Up) => {
                 self.connections[place].link = Link::Up;
                 self.shared_opened(place);
             }
-            Ok(News::None) => {}
+            Ok(QuicEvent::None) => {}
         }
         if self.connections[place].generation == generation {
             self.settle(place);

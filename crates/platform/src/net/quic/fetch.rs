@@ -1,6 +1,6 @@
 //! One request over QUIC and its whole reply: for checks before timing, never for timing.
 
-use super::{News, nanos_until};
+use super::{QuicEvent, nanos_until};
 use crate::net::quic;
 use crate::net::socket;
 use crate::net::socket::Moved;
@@ -103,15 +103,15 @@ impl Fetch {
             let news = self.quic.read_news(&mut inbox);
             self.hear(&inbox, limits.largest)?;
             match news? {
-                News::Up => {
+                QuicEvent::Up => {
                     self.is_up = true;
                     deadline = Instant::now() + limits.reply;
                     if !self.mux.ask(0, request, &mut self.out) {
                         return Err(ErrorClass::Protocol); // a server that takes no request
                     }
                 }
-                News::Ended if !self.is_over => return Err(ErrorClass::ClosedEarly),
-                News::Ended | News::None => {}
+                QuicEvent::Ended if !self.is_over => return Err(ErrorClass::ClosedEarly),
+                QuicEvent::Ended | QuicEvent::None => {}
             }
             if self.is_up {
                 self.quic.write(&std::mem::take(&mut self.out));

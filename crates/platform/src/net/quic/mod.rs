@@ -4,7 +4,7 @@ pub(super) mod fetch;
 
 use super::socket::{self, Moved};
 use bakeoff_engine::ErrorClass;
-use bakeoff_engine::records::{self, Record, Said};
+use bakeoff_engine::records::{self, Record, RecordKind};
 use bytes::BytesMut;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
@@ -80,7 +80,7 @@ impl Connector {
 
 /// What has become of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum QuicEvent {
     None,
     /// Its handshake is over.
     Up,
@@ -138,15 +138,15 @@ impl Session {
     }
 
     /// What has happened, with what streams brought as records in `inbox`.
-    pub fn read_news(&mut self, inbox: &mut Vec<u8>) -> Result<News, ErrorClass> {
-        let mut news = News::None;
+    pub fn read_news(&mut self, inbox: &mut Vec<u8>) -> Result<QuicEvent, ErrorClass> {
+        let mut news = QuicEvent::None;
         while let Some(event) = self.connection.poll() {
             match event {
                 Event::Connected => {
                     // The mux writes its control frames on the first stream that goes one way.
                     self.connection.streams().open(Dir::Uni).ok_or(ErrorClass::Protocol)?;
                     self.is_up = true;
-                    news = News::Up;
+                    news = QuicEvent::Up;
                 }
                 Event::ConnectionLost { reason } => self.lost = Some(reason),
                 Event::Stream(StreamEvent::Readable { id }) => self.read(id, inbox),
@@ -172,7 +172,7 @@ impl Session {
         }
         match self.lost.take() {
             None => Ok(news),
-            Some(reason) => self.class_of(&reason).map_or(Ok(News::Ended), Err),
+            Some(reason) => self.class_of(&reason).map_or(Ok(QuicEvent::Ended), Err),
         }
     }
 
@@ -180,12 +180,12 @@ impl Session {
     fn offer(&mut self, inbox: &mut Vec<u8>) {
         while self.spare < self.wanted {
             let Some(id) = self.connection.streams().open(Dir::Bi) else { break };
-            records::put(Said::Free, VarInt::from(id).into_inner(), &[], inbox);
+            records::put(RecordKind::Free, VarInt::from(id).into_inner(), &[], inbox);
             self.spare += 1;
         }
         let is_first = !std::mem::replace(&mut self.has_offered, true);
         if is_first && self.spare < self.wanted {
-            records::put(Said::Limit, self.spare as u64, &[], inbox);
+            records::put(RecordKind::Limit, self.spare as u64, &[], inbox);
         }
     }
 
@@ -195,14 +195,14 @@ impl Session {
         let Ok(mut chunks) = stream.read(true) else { return };
         loop {
             match chunks.next(usize::MAX) {
-                Ok(Some(chunk)) => records::put(Said::Part, number, &chunk.bytes, inbox),
+                Ok(Some(chunk)) => records::put(RecordKind::Part, number, &chunk.bytes, inbox),
                 Ok(None) => {
-                    records::put(Said::Last, number, &[], inbox);
+                    records::put(RecordKind::Last, number, &[], inbox);
                     break;
                 }
                 Err(ReadError::Blocked) => break,
                 Err(ReadError::Reset(code)) => {
-                    records::put(Said::Reset, number, &code.into_inner().to_be_bytes(), inbox);
+                    records::put(RecordKind::Reset, number, &code.into_inner().to_be_bytes(), inbox);
                     break;
                 }
             }
@@ -217,8 +217,8 @@ impl Session {
             records = rest;
             let Ok(number) = VarInt::from_u64(record.stream) else { continue };
             let id = StreamId::from(number);
-            match record.said {
-                Said::Reset => {
+            match record.kind {
+                RecordKind::Reset => {
                     let code = content.try_into().map_or(0, u64::from_be_bytes);
                     let code = VarInt::from_u64(code).unwrap_or(VarInt::MAX);
                     self.waiting.remove(&record.stream);
@@ -226,14 +226,14 @@ impl Session {
                     let _ = self.connection.send_stream(id).reset(code);
                     let _ = self.connection.recv_stream(id).stop(code);
                 }
-                Said::Part | Said::Last => {
-                    self.spare -= usize::from(record.said == Said::Last);
+                RecordKind::Part | RecordKind::Last => {
+                    self.spare -= usize::from(record.kind == RecordKind::Last);
                     let waiting = self.waiting.entry(record.stream).or_default();
                     waiting.bytes.extend(content);
-                    waiting.ends |= record.said == Said::Last;
+                    waiting.ends |= record.kind == RecordKind::Last;
                     self.write_waiting(id);
                 }
-                Said::Free | Said::Limit => {}
+                RecordKind::Free | RecordKind::Limit => {}
             }
         }
     }

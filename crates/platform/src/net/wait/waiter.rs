@@ -38,7 +38,7 @@ impl Ready {
 /// A wait as it was begun.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_field_names, reason = "units come last in names")]
-struct Asked {
+struct BegunWait {
     now_ns: Nanos,
     gap_ns: Nanos,
     sleep_ns: Nanos,
@@ -105,10 +105,10 @@ impl Waiter {
     }
 
     /// How long to sleep on the way to a moment; `None` to look at the clock.
-    fn pace(&mut self, until_ns: Nanos, start: bool) -> Option<Asked> {
+    fn pace(&mut self, until_ns: Nanos, start: bool) -> Option<BegunWait> {
         let now_ns = MonotonicClock.now_ns();
         let gap_ns = until_ns.saturating_sub(now_ns);
-        let asked = |sleep_ns| Some(Asked { now_ns, gap_ns, sleep_ns });
+        let asked = |sleep_ns| Some(BegunWait { now_ns, gap_ns, sleep_ns });
         if !start {
             return asked(gap_ns);
         }
@@ -119,9 +119,9 @@ impl Waiter {
     }
 
     /// The thread has slept as long as it asked to.
-    fn woke(&mut self, asked: Asked, start: bool) {
-        if start && asked.sleep_ns < TICK_NS {
-            self.pacer.woke(asked.gap_ns, asked.sleep_ns, MonotonicClock.now_ns() - asked.now_ns);
+    fn woke(&mut self, wait: BegunWait, start: bool) {
+        if start && wait.sleep_ns < TICK_NS {
+            self.pacer.woke(wait.gap_ns, wait.sleep_ns, MonotonicClock.now_ns() - wait.now_ns);
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) struct Direction {
 
 /// All operations of a cell, measured or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Whole {
+pub(super) struct CellTotals {
     pub from_ns: Nanos,
     pub to_ns: Nanos,
     pub ios: u64,
@@ -50,7 +50,7 @@ pub(super) struct Whole {
     pub written_bytes: u64,
 }
 
-impl Whole {
+impl CellTotals {
     /// An operation is over; `moved` are bytes read and written.
     #[inline]
     pub fn add(&mut self, moved: (u64, u64), end_ns: Nanos) {
@@ -84,7 +84,7 @@ pub(super) struct CellFigures {
     pub transaction_max_ns: u64,
     pub bins: [u64; BINS_NS.len() + 1],
     /// The cell with its ramp and its last transfers.
-    pub whole: Whole,
+    pub whole: CellTotals,
     pub damaged: u64,
     pub damaged_at: u64,
     /// How cold the caches were made, see `cells::LEVELS`.
@@ -142,7 +142,7 @@ impl CellFigures {
             released_ns: 0,
             from_ns: from(self.from_ns),
             to_ns: from(self.to_ns),
-            whole: Whole { from_ns: from(self.whole.from_ns), to_ns: from(self.whole.to_ns), ..self.whole },
+            whole: CellTotals { from_ns: from(self.whole.from_ns), to_ns: from(self.whole.to_ns), ..self.whole },
             ..self.clone()
         }
     }

@@ -1,12 +1,12 @@
 //! What one machine keeps of all cells, which is what it hands over when several share a trial, and how caches served
 //! it: each machine has its own.
 
-use super::figures::{CellFigures, Whole};
+use super::figures::{CellFigures, CellTotals};
 use super::session::BlocksSession;
 use super::shared::Shared;
 use super::spec::BlocksSpec;
 use crate::file::cache::Coldness;
-use crate::file::evidence::{Carrier, Evidence, Judgement, judge};
+use crate::file::evidence::{CacheVerdict, Carrier, Evidence, judge};
 use bakeoff_engine::Observation;
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +39,10 @@ impl Machine {
         self.sessions.iter().map(|session| &session[index]).collect()
     }
 
-    fn judgement(&self, index: usize, spec: &BlocksSpec) -> Judgement {
+    fn judgement(&self, index: usize, spec: &BlocksSpec) -> CacheVerdict {
         let parts = self.cell(index);
         let (before, after) = counters(&parts).unwrap_or_default();
-        let moved = |pick: fn(&Whole) -> u64| parts.iter().map(|part| pick(&part.whole)).sum();
+        let moved = |pick: fn(&CellTotals) -> u64| parts.iter().map(|part| pick(&part.whole)).sum();
         let from_ns = parts.iter().map(|part| part.whole.from_ns).min().unwrap_or(0);
         let to_ns = parts.iter().map(|part| part.whole.to_ns).max().unwrap_or(0);
         judge(&Evidence {
@@ -82,22 +82,22 @@ pub(super) fn coldness(spec: &BlocksSpec, index: usize, machines: &[Machine]) ->
 }
 
 /// Whether a cache served the cell. One machine whose cache did is enough: what the others did says nothing of it.
-pub(super) fn judgement(spec: &BlocksSpec, index: usize, machines: &[Machine]) -> Judgement {
-    let each: Vec<Judgement> = machines.iter().map(|machine| machine.judgement(index, spec)).collect();
-    let rank = |judgement: &&Judgement| match judgement.cached {
+pub(super) fn judgement(spec: &BlocksSpec, index: usize, machines: &[Machine]) -> CacheVerdict {
+    let each: Vec<CacheVerdict> = machines.iter().map(|machine| machine.judgement(index, spec)).collect();
+    let rank = |judgement: &&CacheVerdict| match judgement.cached {
         Some(true) => 2,
         None => 1,
         Some(false) => 0,
     };
     let Some(worst) = each.iter().max_by_key(rank) else {
-        return Judgement { cached: None, reason: "no machine tells".to_owned(), carried_bytes: None };
+        return CacheVerdict { cached: None, reason: "no machine tells".to_owned(), carried_bytes: None };
     };
     let alike = each.iter().filter(|judgement| judgement.cached == worst.cached).count();
     let reason = match each.len() {
         1 => worst.reason.clone(),
         all => format!("on {alike} of {all} machines, as on one of them: {}", worst.reason),
     };
-    Judgement {
+    CacheVerdict {
         cached: worst.cached,
         reason,
         carried_bytes: each.iter().map(|judgement| judgement.carried_bytes).sum(),

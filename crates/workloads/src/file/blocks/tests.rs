@@ -1,5 +1,5 @@
 use super::*;
-use crate::file::simulated::{Disk, Played, play};
+use crate::file::simulated::{Disk, SimulatedEnd, play};
 
 const MS: u64 = 1_000_000;
 
@@ -21,7 +21,7 @@ fn line(size: u64, read: u32, random: u32) -> Value {
     json!({"size": size, "share": 100, "read": read, "random": random, "delay_ms": 0, "burst": 1, "align": 0, "reply": 0})
 }
 
-fn run(changes: Value, disk: &mut Disk) -> (Played, Value) {
+fn run(changes: Value, disk: &mut Disk) -> (SimulatedEnd, Value) {
     let trial = TrialSpec::from_json(&spec(changes)).unwrap();
     let workload = BlocksWorkload::from_spec(&trial).unwrap();
     let mut session = workload.session(Identity { client: 0, vu: 0, seed: 1 });

@@ -7,7 +7,7 @@ use super::spec::MatrixSpec;
 use super::test::Test;
 use crate::file::cache::{Coldness, with_caches};
 use crate::file::cell::waited_shares;
-use crate::file::evidence::{Evidence, Judgement, judge};
+use crate::file::evidence::{CacheVerdict, Evidence, judge};
 use serde_json::{Value, json};
 
 /// Names of the rungs of the ladder.
@@ -115,7 +115,7 @@ fn judgement(
     parts: &[&CellFigures],
     moved: (u64, u64),
     elapsed_s: f64,
-) -> Judgement {
+) -> CacheVerdict {
     let (before, after) = parts.iter().find_map(|part| part.counters.as_deref().copied()).unwrap_or_default();
     judge(&Evidence {
         read_bytes: moved.0,

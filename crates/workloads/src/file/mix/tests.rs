@@ -1,7 +1,7 @@
 use super::loadfile::{Expect, Line, Operation};
 use super::replay::own_name;
 use super::*;
-use crate::file::simulated::{Disk, Played, play, play_after};
+use crate::file::simulated::{Disk, SimulatedEnd, play, play_after};
 use bakeoff_engine::{ErrorClass, Outcome, Rng};
 use flate2::write::GzEncoder;
 use std::io::Write;
@@ -23,7 +23,7 @@ fn office(changes: Value) -> MixWorkload {
     MixWorkload::from_spec(&trial(changes, 1), |_, _| Err("none".to_owned())).unwrap()
 }
 
-fn replay(text: &str, changes: Value) -> (MixWorkload, Played, Disk, Value) {
+fn replay(text: &str, changes: Value) -> (MixWorkload, SimulatedEnd, Disk, Value) {
     let mut all = json!({"loadfile": "x", "once": true});
     if let (Some(all), Value::Object(changes)) = (all.as_object_mut(), changes) {
         all.extend(changes);

@@ -38,12 +38,12 @@ pub(crate) struct Mailbox {
 pub(crate) struct Item {
     pub number: u32,
     pub uid: u64,
-    pub todo: Todo,
+    pub todo: MessageAction,
 }
 
 /// What is to be done with a message of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Todo {
+pub(crate) enum MessageAction {
     /// It is to be read.
     Read,
     /// It is to be deleted: read in an earlier session that could not delete it, or not wanted.
@@ -70,11 +70,11 @@ impl Mailbox {
     pub fn item(&self, number: u32, uid: &[u8], delete: bool) -> Item {
         let uid = short(uid);
         let todo = if self.foreign.contains(&uid) {
-            Todo::LeaveAlone
+            MessageAction::LeaveAlone
         } else if delete && self.known.get(&uid).is_some_and(|(_, gone)| !gone) {
-            Todo::Delete
+            MessageAction::Delete
         } else {
-            Todo::Read
+            MessageAction::Read
         };
         Item { number, uid, todo }
     }

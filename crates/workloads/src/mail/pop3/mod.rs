@@ -11,8 +11,8 @@ use super::session::sasl::plain_token;
 use super::session::thread::Thread;
 use super::spec::{Initialise, Login, Pop3Spec, Security};
 use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
-use mailbox::Todo;
-use reader::{Moment, Reader};
+use mailbox::MessageAction;
+use reader::{LedgerEvent, Reader};
 use responses::{Capabilities, listing};
 pub(crate) use responses::{Responses, stat};
 pub(crate) use step::{State, Step};
@@ -223,17 +223,17 @@ impl Pop3<'_> {
             Step::Secure => return self.broken(ErrorClass::Protocol, actions),
             Step::User => Step::Pass,
             Step::Pass | Step::Login => {
-                self.reader.moment = Some(Moment::LoggedIn);
+                self.reader.moment = Some(LedgerEvent::LoggedIn);
                 Step::Stat
             }
             Step::Stat => return self.counted(actions),
             Step::Uidl => {
-                self.reader.moment = Some(Moment::Listed);
+                self.reader.moment = Some(LedgerEvent::Listed);
                 self.reader.take_listing(listing(&self.state.listing), self.deletes());
                 Step::List
             }
             Step::List => {
-                self.reader.moment = Some(Moment::Listed);
+                self.reader.moment = Some(LedgerEvent::Listed);
                 self.after_listing()
             }
             Step::Head(at) => self.after_head(at),
@@ -321,7 +321,7 @@ impl Pop3<'_> {
         };
         self.thread.plan.served(self.thread.identity.client);
         self.reader.count = count;
-        self.reader.moment = (count == 0).then_some(Moment::SeenEmpty);
+        self.reader.moment = (count == 0).then_some(LedgerEvent::SeenEmpty);
         if self.thread.stage == Stage::Prepare {
             let next = self.cleaning_step(count);
             return self.done(next);
@@ -334,7 +334,7 @@ impl Pop3<'_> {
         let knows_uidl = self.state.knows_uidl();
         if !knows_uidl {
             self.state.listing.clear();
-            self.reader.take_count(count, Todo::Read);
+            self.reader.take_count(count, MessageAction::Read);
         }
         self.done(if knows_uidl { Step::Uidl } else { Step::List })
     }
@@ -347,9 +347,9 @@ impl Pop3<'_> {
     fn cleaning_step(&mut self, count: u32) -> Step {
         let all = self.thread.plan.initialise == Initialise::All;
         match self.reader.clean(count, all, CLEANINGS_MAX) {
-            Some(Todo::Read) => Step::Head(0),
-            Some(Todo::Delete) => Step::Delete(0),
-            Some(Todo::LeaveAlone) => Step::Quit,
+            Some(MessageAction::Read) => Step::Head(0),
+            Some(MessageAction::Delete) => Step::Delete(0),
+            Some(MessageAction::LeaveAlone) => Step::Quit,
             None => {
                 let user = self.user();
                 self.thread.give_up(&format!(
@@ -373,7 +373,7 @@ impl Pop3<'_> {
         let plan = &self.thread.plan;
         if !plan.inspects() {
             // Without a ledger it is nobody's.
-            self.reader.items[at].todo = Todo::Delete;
+            self.reader.items[at].todo = MessageAction::Delete;
             return;
         }
         let inspected = self.state.inspector.finish(&plan.run);
@@ -383,7 +383,7 @@ impl Pop3<'_> {
 
     /// UIDL and LIST are in: what is to be fetched.
     fn after_listing(&mut self) -> Step {
-        if self.reader.items.iter().all(|item| item.todo == Todo::LeaveAlone) {
+        if self.reader.items.iter().all(|item| item.todo == MessageAction::LeaveAlone) {
             self.nothing_there();
         }
         self.message_step(0)
@@ -403,7 +403,7 @@ impl Pop3<'_> {
     fn message_step(&self, at: u32) -> Step {
         let delete = self.thread.stage == Stage::Prepare || self.deletes();
         match self.reader.next_item(at, delete) {
-            Some((at, Todo::Read)) => Step::Retrieve(at),
+            Some((at, MessageAction::Read)) => Step::Retrieve(at),
             Some((at, _)) => Step::Delete(at),
             None => Step::Quit,
         }

@@ -1,6 +1,6 @@
 //! What a reading thread knows of its mailboxes: which comes next, what it has seen, what is still to come.
 
-use super::mailbox::{Inspection, Item, Mailbox, Todo};
+use super::mailbox::{Inspection, Item, Mailbox, MessageAction};
 use crate::mail::ledger::SeenCopy;
 use crate::mail::ledger::inspect::Inspected;
 use crate::mail::ledger::message::Id;
@@ -17,7 +17,7 @@ pub(crate) enum Drain {
 
 /// What a step that is just over means for the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum LedgerEvent {
     LoggedIn,
     /// The mailbox has no message.
     SeenEmpty,
@@ -56,7 +56,7 @@ pub(crate) struct Reader {
     /// Messages in the mailbox, as the server says.
     pub count: u32,
     /// What [`Reader::stamp`] is to note.
-    pub moment: Option<Moment>,
+    pub moment: Option<LedgerEvent>,
     login_ns: Nanos,
     hit_ns: Nanos,
     missed_ns: Nanos,
@@ -117,20 +117,20 @@ impl Reader {
     pub fn stamp(&mut self, stamps: &Stamps) -> bool {
         let moment = self.moment.take();
         match moment {
-            Some(Moment::LoggedIn) => self.login_ns = stamps.start_ns,
-            Some(Moment::SeenEmpty) => self.listed(),
-            Some(Moment::Listed) if self.hit_ns < self.login_ns => {
+            Some(LedgerEvent::LoggedIn) => self.login_ns = stamps.start_ns,
+            Some(LedgerEvent::SeenEmpty) => self.listed(),
+            Some(LedgerEvent::Listed) if self.hit_ns < self.login_ns => {
                 self.hit_ns = stamps.end_ns;
                 self.listed();
             }
-            Some(Moment::Read) => {
+            Some(LedgerEvent::Read) => {
                 if let Some(copy) = self.entries.last_mut() {
                     copy.read_ns = stamps.end_ns;
                 }
             }
-            Some(Moment::Listed) | None => {}
+            Some(LedgerEvent::Listed) | None => {}
         }
-        moment == Some(Moment::Read)
+        moment == Some(LedgerEvent::Read)
     }
 
     /// The mailbox was listed: what is not there now was missed.
@@ -162,7 +162,7 @@ impl Reader {
 
     /// The drain is over: what it did not see is lost only where it could look until then.
     pub fn stop_looking(&mut self) {
-        if self.items.iter().any(|item| item.todo == Todo::Read) {
+        if self.items.iter().any(|item| item.todo == MessageAction::Read) {
             self.mailbox_mut().inspection = Inspection::Broken("cut off by the end of the drain");
         }
         if let Some(why) = self.broken {
@@ -236,7 +236,7 @@ impl Reader {
     }
 
     /// Messages of which only the number is known.
-    pub fn take_count(&mut self, count: u32, todo: Todo) {
+    pub fn take_count(&mut self, count: u32, todo: MessageAction) {
         self.items = (1..=count).map(|number| Item { number, uid: 0, todo }).collect();
     }
 
@@ -249,18 +249,18 @@ impl Reader {
 
     /// The mailbox is to be emptied and has so many messages: what is to be done with them; `None` when it was tried
     /// `most` times.
-    pub fn clean(&mut self, count: u32, all: bool, most: u32) -> Option<Todo> {
+    pub fn clean(&mut self, count: u32, all: bool, most: u32) -> Option<MessageAction> {
         let mailbox = self.mailbox_mut();
         if count == 0 {
             mailbox.settled = true;
-            return Some(Todo::LeaveAlone);
+            return Some(MessageAction::LeaveAlone);
         }
         mailbox.cleanings += 1;
         if mailbox.cleanings > most {
             return None;
         }
         self.removed += if all { u64::from(count) } else { 0 };
-        let todo = if all { Todo::Delete } else { Todo::Read };
+        let todo = if all { MessageAction::Delete } else { MessageAction::Read };
         self.take_count(count, todo);
         Some(todo)
     }
@@ -268,13 +268,13 @@ impl Reader {
     /// While emptying: the head of a message shows whose it is. Whether there are more to look at.
     pub fn sort_out(&mut self, at: usize, ours: bool, delete_ours: bool) -> bool {
         let delete = ours && delete_ours;
-        self.items[at].todo = if delete { Todo::Delete } else { Todo::LeaveAlone };
+        self.items[at].todo = if delete { MessageAction::Delete } else { MessageAction::LeaveAlone };
         self.leftovers.ours += u64::from(ours && !delete);
         self.strangers += u32::from(!ours);
         if at + 1 < self.items.len() {
             return true;
         }
-        let removed = self.items.iter().filter(|item| item.todo == Todo::Delete).count();
+        let removed = self.items.iter().filter(|item| item.todo == MessageAction::Delete).count();
         self.removed += removed as u64;
         let strangers = std::mem::take(&mut self.strangers);
         let mailbox = &mut self.mailboxes[self.current];
@@ -287,15 +287,15 @@ impl Reader {
     }
 
     /// What is to be done with the message at `at`, or the next one that concerns us.
-    pub fn next_item(&self, at: u32, delete: bool) -> Option<(u32, Todo)> {
+    pub fn next_item(&self, at: u32, delete: bool) -> Option<(u32, MessageAction)> {
         let items = self.items.iter().enumerate().skip(at as usize);
         let mut todo = items.map(|(at, item)| (at as u32, item.todo));
-        todo.find(|(_, todo)| *todo == Todo::Read || *todo == Todo::Delete && delete)
+        todo.find(|(_, todo)| *todo == MessageAction::Read || *todo == MessageAction::Delete && delete)
     }
 
     /// A message is complete. `kept` is its beginning; `has_uids` whether the server gave it a unique id.
     pub fn retrieved(&mut self, at: usize, message: &Inspected, kept: &[u8], has_uids: bool) {
-        self.items[at].todo = if message.is_ours() { Todo::Delete } else { Todo::LeaveAlone };
+        self.items[at].todo = if message.is_ours() { MessageAction::Delete } else { MessageAction::LeaveAlone };
         if !has_uids {
             self.items[at].uid = self.made_up_uid(at, message);
         }
@@ -324,7 +324,7 @@ impl Reader {
             stale: message.stale,
             kept: message.is_damaged().then(|| kept.into()),
         });
-        self.moment = Some(Moment::Read);
+        self.moment = Some(LedgerEvent::Read);
     }
 
     /// Without unique ids a copy is the how-manieth of its message in this session.
@@ -341,7 +341,7 @@ impl Reader {
         }
         let mailbox = &mut self.mailboxes[self.current];
         let mut deleted = false;
-        for item in self.items.iter().filter(|item| item.todo == Todo::Delete) {
+        for item in self.items.iter().filter(|item| item.todo == MessageAction::Delete) {
             deleted = self.count > 0;
             if let Some((_, gone)) = mailbox.known.get_mut(&item.uid) {
                 *gone = true;

@@ -45,7 +45,7 @@ pub struct LogReader {
     requests: HashMap<Box<[u8]>, u32>,
     hosts: HashMap<Vec<u8>, u16>,
     keep_hosts: bool,
-    bodies: HashMap<(Vec<u8>, Vec<u8>), InTurn>,
+    bodies: HashMap<(Vec<u8>, Vec<u8>), BodyRotation>,
     key: Vec<u8>,
     /// The start of a line whose end has not come yet; with `too_long` what is thrown away.
     partial: Vec<u8>,
@@ -55,7 +55,7 @@ pub struct LogReader {
 }
 
 #[derive(Debug)]
-struct InTurn {
+struct BodyRotation {
     method: u8,
     bodies: Vec<u32>,
     next: usize,
@@ -66,7 +66,7 @@ impl LogReader {
     /// virtual host of their line.
     pub fn new(bodies: Vec<GivenBody>, keep_hosts: bool) -> Self {
         let mut trace = Trace { methods: vec![b"GET".to_vec(), b"HEAD".to_vec()], exact: true, ..Trace::default() };
-        let mut rules: HashMap<(Vec<u8>, Vec<u8>), InTurn> = HashMap::new();
+        let mut rules: HashMap<(Vec<u8>, Vec<u8>), BodyRotation> = HashMap::new();
         for given in bodies {
             let (method, path) = (given.method.into_bytes(), given.path.into_bytes());
             let known = trace.methods.iter().position(|known| *known == method);
@@ -77,7 +77,9 @@ impl LogReader {
             let body = trace.bodies.len() as u32;
             trace.bodies.push(Body { content_type: given.content_type.into_bytes(), bytes: given.bytes });
             let rule = rules.entry((method, path));
-            rule.or_insert_with(|| InTurn { method: number as u8, bodies: Vec::new(), next: 0 }).bodies.push(body);
+            rule.or_insert_with(|| BodyRotation { method: number as u8, bodies: Vec::new(), next: 0 })
+                .bodies
+                .push(body);
         }
         Self {
             trace,

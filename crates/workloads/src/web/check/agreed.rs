@@ -6,7 +6,7 @@ use bakeoff_engine::{ErrorClass, SpecError};
 
 /// What is known of a reply.
 #[derive(Debug)]
-pub struct Agreed {
+pub struct KnownReply {
     /// The status of the reply whose body is known.
     status: u16,
     /// Any other status is a failure, whatever the class takes.
@@ -18,7 +18,7 @@ pub struct Agreed {
     content_type: Option<Box<[u8]>>,
 }
 
-impl Agreed {
+impl KnownReply {
     /// Of a request. Errors: a hash that is none.
     pub fn new(request: &RequestSpec) -> Result<Self, SpecError> {
         let reply = request.reply.clone().unwrap_or(ReplySpec {

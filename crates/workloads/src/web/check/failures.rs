@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     Status(u16),
     Other(&'static str),
     /// One that the work has words for, by their number.
-    Said(u16),
+    Described(u16),
 }
 
 impl Fault {
@@ -52,7 +52,7 @@ impl Failures {
     }
 
     /// The requests that failed most, by name, each with how often by status or class of error; and all other failures.
-    /// `said` has the words of [`Fault::Said`].
+    /// `said` has the words of [`Fault::Described`].
     pub fn table<'a>(&self, name_of: impl Fn(usize) -> &'a str, said: impl Fn(u16) -> String) -> Value {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rows: BTreeMap<String, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
@@ -62,7 +62,7 @@ impl Failures {
             let fault = match fault {
                 Fault::Status(status) => status.to_string(),
                 Fault::Other(class) => class.to_owned(),
-                Fault::Said(number) => said(number),
+                Fault::Described(number) => said(number),
             };
             *sum += count;
             *faults.entry(fault).or_default() += count;

@@ -100,7 +100,7 @@ enum State {
 
 /// Where a body is malformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stuck {
+pub(crate) enum Malformation {
     Size,
     LongLine,
     DataEnd,
@@ -125,16 +125,16 @@ impl Default for Chunked {
 
 impl Chunked {
     /// After an error: what is wrong.
-    pub(crate) fn stuck(&self) -> Stuck {
+    pub(crate) fn stuck(&self) -> Malformation {
         match self.state {
             State::TrailerStart
             | State::LastLineFeed
             | State::TrailerName
             | State::TrailerValue
-            | State::TrailerLineFeed => Stuck::Trailer,
-            _ if self.line_bytes > LINE_BYTES_MAX => Stuck::LongLine,
-            State::DataEnd | State::DataLineFeed => Stuck::DataEnd,
-            _ => Stuck::Size,
+            | State::TrailerLineFeed => Malformation::Trailer,
+            _ if self.line_bytes > LINE_BYTES_MAX => Malformation::LongLine,
+            State::DataEnd | State::DataLineFeed => Malformation::DataEnd,
+            _ => Malformation::Size,
         }
     }
 

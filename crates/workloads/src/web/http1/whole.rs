@@ -1,7 +1,7 @@
 //! One whole reply, and that over HTTP/1, for checks before timing: read as the load reads it, kept, and refused with a
 //! reason.
 
-use super::body::{Body, Chunked, LINE_BYTES_MAX, Stuck};
+use super::body::{Body, Chunked, LINE_BYTES_MAX, Malformation};
 use super::head;
 use super::head::{HEAD_BYTES_MAX, HEADERS_MAX};
 use crate::web::http2::message::INTERIM_MAX;
@@ -272,10 +272,10 @@ fn chunk_fault(mut decoder: Chunked, bytes: &[u8]) -> Faulty {
     let begin = bytes[..wrong].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let line = bytes[begin..].split(|&byte| byte == b'\n').next().unwrap_or_default();
     let fault = match decoder.stuck() {
-        Stuck::Size => ReplyFault::ChunkSize,
-        Stuck::LongLine => ReplyFault::LongLine,
-        Stuck::DataEnd => ReplyFault::LongChunk,
-        Stuck::Trailer => ReplyFault::Trailer,
+        Malformation::Size => ReplyFault::ChunkSize,
+        Malformation::LongLine => ReplyFault::LongLine,
+        Malformation::DataEnd => ReplyFault::LongChunk,
+        Malformation::Trailer => ReplyFault::Trailer,
     };
     Faulty::new(fault, line.trim_ascii_end(), LINE_BYTES_MAX as usize)
 }

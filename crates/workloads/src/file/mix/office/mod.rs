@@ -24,7 +24,7 @@ use std::ffi::{CStr, CString};
 
 /// One application of this session.
 #[derive(Debug)]
-struct Desk {
+struct ApplicationState {
     folder: Name,
     files: Vec<File>,
     passing: Name,
@@ -68,7 +68,7 @@ pub struct OfficeSession {
     by_protocol: bool,
     names: Vec<CString>,
     workspace: Workspace,
-    desks: Vec<Desk>,
+    desks: Vec<ApplicationState>,
     desk: usize,
     current: Current,
     prepared: Prepared,
@@ -169,7 +169,16 @@ impl OfficeSession {
             let missing = series("NONE", MISSING_NAMES);
             let steps = steps(table, &mut rng);
             own.sort_by_key(|file| file.size);
-            session.desks.push(Desk { folder, files: own, passing, renamed, missing, steps, at: 0, open: None });
+            session.desks.push(ApplicationState {
+                folder,
+                files: own,
+                passing,
+                renamed,
+                missing,
+                steps,
+                at: 0,
+                open: None,
+            });
             page += PASSING_PAGES;
         }
         session.touched = Pages::with_room(page);
@@ -192,7 +201,7 @@ impl OfficeSession {
             None => self.rng.unit() * RUN_MEAN < 1.0,
         };
         if ended || switches {
-            let left = |desk: &Desk| (desk.steps.len() - desk.at) as u64;
+            let left = |desk: &ApplicationState| (desk.steps.len() - desk.at) as u64;
             let mut total: u64 = self.desks.iter().map(left).sum();
             if total == 0 {
                 self.cycles += 1;

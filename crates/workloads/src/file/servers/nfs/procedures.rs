@@ -2,7 +2,7 @@
 
 use super::super::wire::{EIO, Errno};
 use super::rpc::{MOUNT, NFS, PORTMAP, Rpc};
-use super::xdr::{Put, Xdr};
+use super::xdr::{Xdr, XdrWrite};
 use std::rc::Rc;
 
 /// What a server names a file by.

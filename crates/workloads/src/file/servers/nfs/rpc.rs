@@ -1,7 +1,7 @@
 //! ONC RPC version 2 (RFC 5531) with the credentials of `AUTH_SYS`.
 
 use super::super::wire::{EIO, Errno, Message, Wire};
-use super::xdr::{Put, Xdr};
+use super::xdr::{Xdr, XdrWrite};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 

@@ -60,13 +60,13 @@ const fn padding(length: usize) -> usize {
 }
 
 /// Writes fields at the end of the bytes to be sent.
-pub(super) trait Put {
+pub(super) trait XdrWrite {
     fn u32(&mut self, value: u32) -> &mut Self;
     fn u64(&mut self, value: u64) -> &mut Self;
     fn opaque(&mut self, bytes: &[u8]) -> &mut Self;
 }
 
-impl Put for Vec<u8> {
+impl XdrWrite for Vec<u8> {
     fn u32(&mut self, value: u32) -> &mut Self {
         self.extend_from_slice(&value.to_be_bytes());
         self

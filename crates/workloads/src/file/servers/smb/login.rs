@@ -53,7 +53,7 @@ impl fmt::Debug for Login {
 
 /// What was agreed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Agreed {
+pub(super) struct Negotiated {
     pub dialect: String,
     pub signing: &'static str,
     pub encryption: &'static str,
@@ -72,7 +72,7 @@ pub(super) async fn log_in(
     host: &str,
     share: &str,
     session: u32,
-) -> Result<Agreed, Refused> {
+) -> Result<Negotiated, Refused> {
     let mut hash = PreauthHasher::new();
     let (offered, cipher, gmac) = negotiate(channel, login, host, session, &mut hash).await?;
     let dialect = offered.dialect_revision;
@@ -91,12 +91,12 @@ pub(super) async fn log_in(
     let keys = channel.keys.borrow();
     let encryption = keys.as_ref().and_then(|keys| keys.encryption.as_ref());
     let signed = keys.as_ref().filter(|keys| keys.signs && encryption.is_none());
-    let mut agreed = Agreed {
+    let mut agreed = Negotiated {
         dialect: dialect.to_string(),
         signing: signed.map_or("none", |keys| name_of(keys.algorithm)),
         encryption: encryption.map_or("none", |how| cipher_name(how.cipher)),
         server_time: offered.system_time,
-        ..Agreed::default()
+        ..Negotiated::default()
     };
     let most = if channel.large.get() { TRANSFER_MAX } else { TRANSFER_SMALL };
     (agreed.read, agreed.write) = (offered.max_read_size.min(most), offered.max_write_size.min(most));

@@ -1,7 +1,7 @@
 //! What each file call is in requests of SMB 2 and 3, as a Windows redirector without oplocks sends them.
 
 use super::super::wire::{EIO, ENTRIES_MAX, Errno, NOT_EXPRESSIBLE};
-use super::login::Agreed;
+use super::login::Negotiated;
 use super::packet::{Channel, Command, HEADER, Request, u16_at, u32_at, u64_at};
 use super::status;
 use bakeoff_engine::{FileCall, Handle, OpenMode};
@@ -60,7 +60,7 @@ pub(super) struct Session {
     pub channel: Channel,
     /// The folder below the share that names are relative to, by backslashes.
     pub base: String,
-    pub agreed: RefCell<Agreed>,
+    pub agreed: RefCell<Negotiated>,
     files: RefCell<Vec<Option<OpenFile>>>,
     /// What the last call of each slot has read.
     pub data: RefCell<Vec<Vec<u8>>>,

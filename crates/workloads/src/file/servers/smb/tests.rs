@@ -94,7 +94,7 @@ fn logged_in() -> SmbClient {
     channel.is_logging_in.set(false);
     channel.large.set(true);
     let session = Rc::new(Session::new(channel, "base".to_owned(), 1));
-    session.agreed.replace(login::Agreed { read: 4096, write: 2048, ..login::Agreed::default() });
+    session.agreed.replace(login::Negotiated { read: 4096, write: 2048, ..login::Negotiated::default() });
     let state = Rc::new(State { ready: Cell::new(true), refusal: RefCell::default() });
     SmbClient { server, number: 0, tasks, session, state, sent: Vec::new() }
 }

@@ -7,7 +7,7 @@ use super::frames::{PAYLOAD_BYTES_MAX, Piece, Reader, kind};
 use super::request::SharedFields;
 use super::{qpack, varint};
 use crate::web::http2::message::{INTERIM_MAX, ReplyHead};
-use bakeoff_engine::records::{self, Record, Said};
+use bakeoff_engine::records::{self, Record, RecordKind};
 use bakeoff_engine::{ErrorClass, MakeMux, Mux, MuxEvent, SpecError, StreamEvent};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl MakeMux for Http3 {
 
 /// A request and what has come of its reply.
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     id: u64,
     vu: usize,
     bytes_in: u64,
@@ -76,7 +76,7 @@ struct Asked {
 
 /// A stream of the server's own.
 #[derive(Debug)]
-enum Own {
+enum ServerStream {
     /// Its type has not come whole.
     New(Vec<u8>),
     Control(Reader),
@@ -92,9 +92,9 @@ enum Own {
 pub(super) struct Http3Mux {
     shared: Arc<SharedFields>,
     /// By virtual user; their places by number of stream.
-    asked: Vec<Option<Asked>>,
+    asked: Vec<Option<OpenRequest>>,
     index: HashMap<u64, usize>,
-    own: HashMap<u64, Own>,
+    own: HashMap<u64, ServerStream>,
     has_control: bool,
     settled: bool,
     /// Streams that may be used.
@@ -131,7 +131,7 @@ impl Http3Mux {
         }
     }
 
-    fn close(&mut self, id: u64) -> Option<Asked> {
+    fn close(&mut self, id: u64) -> Option<OpenRequest> {
         let place = self.index.remove(&id)?;
         self.asked[place].take()
     }
@@ -142,13 +142,13 @@ impl Http3Mux {
 
     /// A record begins.
     fn begin(&mut self, record: Record) {
-        match record.said {
-            Said::Free => self.free.push_back(record.stream),
-            Said::Limit => self.streams_allowed = u32::try_from(record.stream).ok(),
-            Said::Part | Said::Last | Said::Reset => {}
+        match record.kind {
+            RecordKind::Free => self.free.push_back(record.stream),
+            RecordKind::Limit => self.streams_allowed = u32::try_from(record.stream).ok(),
+            RecordKind::Part | RecordKind::Last | RecordKind::Reset => {}
         }
         if let Some(asked) = self.index.get(&record.stream).and_then(|&place| self.asked[place].as_mut())
-            && record.said != Said::Reset
+            && record.kind != RecordKind::Reset
         {
             asked.bytes_in += record.length as u64;
         }
@@ -187,7 +187,7 @@ impl Http3Mux {
         if event == Some(StreamEvent::Malformed) {
             *part = &[];
             self.cancel(vu, out);
-        } else if part.is_empty() && record.said == Said::Last {
+        } else if part.is_empty() && record.kind == RecordKind::Last {
             self.end(id);
         }
         Ok(event.map(|event| MuxEvent::Stream(vu, event)))
@@ -226,7 +226,7 @@ impl Http3Mux {
         let code = std::mem::take(part).try_into().map_err(|_| BROKEN)?;
         let Some(asked) = self.close(record.stream) else {
             return match self.own.remove(&record.stream) {
-                Some(Own::Control(_) | Own::Encoder | Own::Decoder) => Err(BROKEN), // they last
+                Some(ServerStream::Control(_) | ServerStream::Encoder | ServerStream::Decoder) => Err(BROKEN), // they last
                 _ => Ok(None),
             };
         };
@@ -236,8 +236,8 @@ impl Http3Mux {
 
     /// What a server sends on a stream of its own.
     fn own(&mut self, record: Record, part: &mut &[u8]) -> Result<(), ErrorClass> {
-        let mut own = self.own.remove(&record.stream).unwrap_or(Own::New(Vec::new()));
-        if let Own::New(gathered) = &mut own {
+        let mut own = self.own.remove(&record.stream).unwrap_or(ServerStream::New(Vec::new()));
+        if let ServerStream::New(gathered) = &mut own {
             gathered.extend_from_slice(&part[..part.len().min(8)]);
             let known = gathered.len() - part.len().min(8);
             let mut rest = gathered.as_slice();
@@ -250,35 +250,35 @@ impl Http3Mux {
             }
         }
         match &mut own {
-            Own::Control(reader) => self.control(reader, part)?,
+            ServerStream::Control(reader) => self.control(reader, part)?,
             // All that is allowed is to say that the table has no size.
             // Nobody needs more of what nobody knows.
-            Own::Unknown(bytes) => {
+            ServerStream::Unknown(bytes) => {
                 *bytes += part.len();
                 if *bytes > UNKNOWN_BYTES_MAX {
                     return Err(BROKEN);
                 }
             }
-            Own::Encoder if part.iter().any(|&octet| octet != 0x20) => return Err(BROKEN),
+            ServerStream::Encoder if part.iter().any(|&octet| octet != 0x20) => return Err(BROKEN),
             _ => *part = &[],
         }
         *part = &[];
-        if record.said != Said::Last {
+        if record.kind != RecordKind::Last {
             self.own.insert(record.stream, own);
-        } else if matches!(own, Own::Control(_) | Own::Encoder | Own::Decoder) {
+        } else if matches!(own, ServerStream::Control(_) | ServerStream::Encoder | ServerStream::Decoder) {
             return Err(BROKEN); // they last as long as the connection
         }
         Ok(())
     }
 
-    fn typed(&mut self, kind: u64) -> Result<Own, ErrorClass> {
+    fn typed(&mut self, kind: u64) -> Result<ServerStream, ErrorClass> {
         match kind {
             0 if std::mem::replace(&mut self.has_control, true) => Err(BROKEN),
-            0 => Ok(Own::Control(Reader::new())),
+            0 => Ok(ServerStream::Control(Reader::new())),
             1 => Err(BROKEN), // a push, which nobody allowed
-            2 => Ok(Own::Encoder),
-            3 => Ok(Own::Decoder),
-            _ => Ok(Own::Unknown(0)),
+            2 => Ok(ServerStream::Encoder),
+            3 => Ok(ServerStream::Decoder),
+            _ => Ok(ServerStream::Unknown(0)),
         }
     }
 
@@ -348,7 +348,7 @@ impl Mux for Http3Mux {
         varint::put(kind::SETTINGS, &mut content);
         varint::put(settings.len() as u64, &mut content);
         content.extend_from_slice(&settings);
-        records::put(Said::Part, CONTROL, &content, out);
+        records::put(RecordKind::Part, CONTROL, &content, out);
     }
 
     #[inline]
@@ -362,12 +362,12 @@ impl Mux for Http3Mux {
         let mut frame = std::mem::take(&mut self.text);
         frame.clear();
         self.shared.put(request, &mut frame);
-        records::put(Said::Last, id, &frame, out);
+        records::put(RecordKind::Last, id, &frame, out);
         let bytes_out = frame.len() as u64;
         self.text = frame;
         let place = vu % self.asked.len();
         self.asked[place] =
-            Some(Asked { id, vu, bytes_in: 0, bytes_out, has_head: false, interims: 0, reader: Reader::new() });
+            Some(OpenRequest { id, vu, bytes_in: 0, bytes_out, has_head: false, interims: 0, reader: Reader::new() });
         self.index.insert(id, place);
         true
     }
@@ -377,7 +377,7 @@ impl Mux for Http3Mux {
         self.unheard.retain(|unheard| *unheard != vu);
         if let Some(id) = self.of_vu(vu) {
             self.close(id);
-            records::put(Said::Reset, id, &REQUEST_CANCELLED.to_be_bytes(), out);
+            records::put(RecordKind::Reset, id, &REQUEST_CANCELLED.to_be_bytes(), out);
         }
     }
 
@@ -400,12 +400,12 @@ impl Mux for Http3Mux {
                 }
             };
             let (mut part, rest) = bytes.split_at_checked(record.length).ok_or(BROKEN)?;
-            let event = match record.said {
-                Said::Free | Said::Limit => {
+            let event = match record.kind {
+                RecordKind::Free | RecordKind::Limit => {
                     part = &[];
                     None
                 }
-                Said::Reset => self.reset(record, &mut part)?,
+                RecordKind::Reset => self.reset(record, &mut part)?,
                 _ if record.stream.is_multiple_of(4) => self.reply(record, &mut part, out)?,
                 _ if record.stream % 4 == 3 => self.own(record, &mut part).map(|()| None)?,
                 _ => return Err(BROKEN), // the server may open no such stream

@@ -31,7 +31,7 @@ impl Client {
         let mut client = Self { mux: Http3Mux::new(Arc::clone(&http3.shared), VUS, u32::MAX), out: Vec::new() };
         client.mux.open(&mut client.out);
         let mut wire = Vec::new();
-        (0..free).for_each(|number| records::put(Said::Free, number * 4, &[], &mut wire));
+        (0..free).for_each(|number| records::put(RecordKind::Free, number * 4, &[], &mut wire));
         assert_eq!(client.hear(&wire), Ok(vec![]));
         client
     }
@@ -59,26 +59,26 @@ impl Client {
     }
 
     fn part(&mut self, stream: u64, content: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
-        self.say(Said::Part, stream, content)
+        self.say(RecordKind::Part, stream, content)
     }
 
     fn last(&mut self, stream: u64, content: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
-        self.say(Said::Last, stream, content)
+        self.say(RecordKind::Last, stream, content)
     }
 
-    fn say(&mut self, said: Said, stream: u64, content: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
+    fn say(&mut self, kind: RecordKind, stream: u64, content: &[u8]) -> Result<Vec<Seen>, ErrorClass> {
         let mut wire = Vec::new();
-        records::put(said, stream, content, &mut wire);
+        records::put(kind, stream, content, &mut wire);
         self.hear(&wire)
     }
 
     /// What was written since the last look.
-    fn written(&mut self) -> Vec<(Said, u64, Vec<u8>)> {
+    fn written(&mut self) -> Vec<(RecordKind, u64, Vec<u8>)> {
         let out = std::mem::take(&mut self.out);
         let (mut rest, mut records) = (out.as_slice(), Vec::new());
         while let Some(record) = Record::take(&mut rest) {
             let (content, after) = rest.split_at(record.length);
-            records.push((record.said, record.stream, content.to_vec()));
+            records.push((record.kind, record.stream, content.to_vec()));
             rest = after;
         }
         assert!(rest.is_empty());
@@ -110,8 +110,8 @@ fn settings_and_a_request_are_written_and_the_reply_is_told() {
     let mut client = Client::new(2);
     assert!(client.ask(2));
     let written = client.written();
-    assert_eq!(written[0], (Said::Part, CONTROL, vec![0, 4, 9, 1, 0, 6, 0x80, 4, 0, 0, 7, 0]));
-    assert_eq!((written[1].0, written[1].1, written.len()), (Said::Last, 0, 2));
+    assert_eq!(written[0], (RecordKind::Part, CONTROL, vec![0, 4, 9, 1, 0, 6, 0x80, 4, 0, 0, 7, 0]));
+    assert_eq!((written[1].0, written[1].1, written.len()), (RecordKind::Last, 0, 2));
     let mut fields = Vec::new();
     let add = |name: &[u8], value: &[u8]| fields.push([name, b" ", value].concat());
     qpack::decode(&written[1].2[2..], &mut Vec::new(), add).unwrap();
@@ -161,10 +161,10 @@ fn streams_that_are_reset_or_given_up_are_gone() {
     let mut client = Client::new(4);
     (0..4).for_each(|vu| assert!(client.ask(vu)));
     client.written();
-    assert_eq!(client.say(Said::Reset, 0, &REQUEST_REJECTED.to_be_bytes()), Ok(vec![Seen::Unheard(0)]));
-    assert_eq!(client.say(Said::Reset, 4, &0x102_u64.to_be_bytes()), Ok(vec![Seen::Reset(1)]));
+    assert_eq!(client.say(RecordKind::Reset, 0, &REQUEST_REJECTED.to_be_bytes()), Ok(vec![Seen::Unheard(0)]));
+    assert_eq!(client.say(RecordKind::Reset, 4, &0x102_u64.to_be_bytes()), Ok(vec![Seen::Reset(1)]));
     client.mux.cancel(2, &mut client.out);
-    assert_eq!(client.written(), [(Said::Reset, 8, REQUEST_CANCELLED.to_be_bytes().to_vec())]);
+    assert_eq!(client.written(), [(RecordKind::Reset, 8, REQUEST_CANCELLED.to_be_bytes().to_vec())]);
     assert_eq!(client.last(8, &reply()), Ok(vec![]));
     // A reply that ends within a frame, and one without a head.
     assert_eq!(client.last(12, &reply()[..6]), Ok(vec![Seen::Malformed(3)]));
@@ -231,11 +231,11 @@ fn random_bytes_never_panic_and_are_never_kept() {
                 3 => frame(below(16), &(0..below(9)).map(|_| below(256) as u8).collect::<Vec<_>>()),
                 _ => reply(),
             };
-            let said = [Said::Part, Said::Last, Said::Last, Said::Reset][below(4) as usize];
+            let kind = [RecordKind::Part, RecordKind::Last, RecordKind::Last, RecordKind::Reset][below(4) as usize];
             let stream = [0, 4, 8, 12, 3, 7, 11, below(40)][below(8) as usize];
             let code = (0x100 + below(16)).to_be_bytes();
-            let content = if said == Said::Reset { code.to_vec() } else { content };
-            let Ok(seen) = client.say(said, stream, &content) else { break 'connection };
+            let content = if kind == RecordKind::Reset { code.to_vec() } else { content };
+            let Ok(seen) = client.say(kind, stream, &content) else { break 'connection };
             for seen in seen {
                 let (Seen::End(vu, _) | Seen::Reset(vu) | Seen::Malformed(vu) | Seen::Unheard(vu)) = seen else {
                     continue;
