@@ -43,7 +43,7 @@ def test_no_word_of_a_command_line_or_a_build(name: str) -> None:
     assert [text[:80] for text in FORBIDDEN.findall(TEXTS[name])] == []
 
 
-@pytest.mark.parametrize(("name", "trials"), [("paper.html", 192), ("file-servers.html", 48)])
+@pytest.mark.parametrize(("name", "trials"), [("paper.html", 192)])
 def test_the_trials_that_an_example_holds_are_read_by_this_version(name: str, trials: int) -> None:
     inside = content_of("html", TEXTS[name].encode()).inside
     assert checked(read_embedded(inside.rows, name), name).trials == trials
