@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.compare.model.comparison import Audit
-from bakeoff.compare.validity.audit_model import SteadyRule
+from bakeoff.compare.validity.audit_model import LittleRule, SteadyRule
+from bakeoff.compare.validity.audits import LITTLE_RED
 from bakeoff.report.blocks.tree import Block, Bullets, Column, Section, SeverityText, Table
 from bakeoff.report.layout.context import Context
 from bakeoff.report.layout.detail import Detail
@@ -67,7 +68,8 @@ def section(context: Context) -> Section:
 
 def _result(audit: Audit) -> str:
     """Whether it holds, where that can be told."""
-    if not audit.checked and isinstance(audit.rule, SteadyRule):
+    cut = isinstance(audit.rule, LittleRule) and not audit.deviating and audit.worst > LITTLE_RED
+    if cut or (not audit.checked and isinstance(audit.rule, SteadyRule)):
         return "too short to judge"
     if not audit.checked and audit.not_stated:
         return "not stated"
