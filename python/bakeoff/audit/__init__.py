@@ -6,7 +6,6 @@
     checks/      one file a check: a function from a table to findings; a row each in `checks/__init__.py`
     repairs.py   the slip of a hand that would explain a number
     claims/      percentages of a text, calculated again
-    sources.py   files of results and of claims, read
     audit.py     all checks of all tables
 
 It finds, and makes no sentence: `report/narrate/audit/` has the words.

@@ -126,7 +126,7 @@ def audit(
 
         check_target(files, output, force)
     from bakeoff.audit.audit import audited, together  # NumPy takes a moment: refuse bad input first
-    from bakeoff.audit.sources import read_claims
+    from bakeoff.audit.claims.files import read_claims
     from bakeoff.formats.foreign.source import Source
     from bakeoff.formats.importers.base import Options
 
@@ -186,8 +186,8 @@ def _table(path: Path, as_format: str | None, options: "Options") -> "ForeignTab
         from bakeoff.store.sqlite.read import read_run
 
         return table_of(read_run(path), str(path))
-    from bakeoff.audit.sources import read_table
     from bakeoff.formats.foreign.source import Source
+    from bakeoff.formats.importers import read_table
 
     return read_table(Source(path), as_format, options)
 

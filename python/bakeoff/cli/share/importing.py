@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from bakeoff.cli.complete import one_of
 from bakeoff.core.errors import PlanError
 from bakeoff.core.units import names, parse_link_speed, plural
-from bakeoff.formats.importers import FORMATS, importer, sniffed
-
-if TYPE_CHECKING:
-    from bakeoff.formats.foreign.table import ForeignTable
-    from bakeoff.formats.importers.base import Options
+from bakeoff.formats.importers import FORMATS, read_table
 
 BETTER = ("higher", "lower")
 DECIMAL = ("point", "comma")
@@ -81,6 +78,7 @@ def import_(
     several files of a contender are repeated samples. What a file does not state is left out, and audits of it say so.
     A single sample has no interval. From six blocks on there are verdicts.
     """
+    from bakeoff.formats.foreign.source import Source
     from bakeoff.formats.importers.as_run.write import Given, unpaired_cells, write_import
     from bakeoff.formats.importers.base import Options
 
@@ -90,30 +88,16 @@ def import_(
     link_bytes_per_s = _link_speed(link_speed)
     given = []
     for name, path in map(_named, files):
-        format_, content = _read(path, name, as_, options)
+        content = read_table(Source(path), as_, replace(options, contender=name or options.contender))
         given.append(Given(name or contender or path.stem, path, content))
         whose = names([one or name or contender or path.stem for one in content.contenders()])
-        typer.echo(f"{path}: {format_} ({content.tool}), {plural(len(content.rows), 'row')} of {whose}")
+        typer.echo(f"{path}: {content.format} ({content.tool}), {plural(len(content.rows), 'row')} of {whose}")
     trials = write_import(output, given, link_bytes_per_s)
     contenders = {own or one.contender for one in given for own in one.content.contenders()}
     typer.echo(f"{output}: {plural(trials, 'trial')} of {plural(len(contenders), 'contender')}")
     for line in unpaired_cells(given):
         typer.echo(f"warning: {line}", err=True)
     typer.echo(f"Next: bakeoff compare {output}   |   bakeoff report {output} -o report.html")
-
-
-def _read(path: Path, name: str | None, as_: str | None, options: Options) -> tuple[str, ForeignTable]:
-    """The format of a file, and its content. Raises PlanError that begins with the file."""
-    from dataclasses import replace
-
-    from bakeoff.formats.foreign.source import Source
-
-    source = Source(path)
-    try:
-        format_ = as_ or sniffed(source)
-        return format_, importer(format_).read(source, replace(options, contender=name or options.contender))
-    except PlanError as error:
-        raise PlanError(f"{path}: {error}") from None
 
 
 def _one_of(flag: str, value: str | None, known: tuple[str, ...]) -> Any:

@@ -7,13 +7,15 @@ setting of a plan instead (Iometer's configurations) is read by the kind of suit
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from bakeoff.core.errors import PlanError
 
 if TYPE_CHECKING:
     from bakeoff.formats.foreign.source import Source
-    from bakeoff.formats.importers.base import Importer
+    from bakeoff.formats.foreign.table import ForeignTable
+    from bakeoff.formats.importers.base import Importer, Options
 
 # The formats of each folder. A file has the first that knows it: plain tables are the last.
 ROOMS = {
@@ -68,3 +70,12 @@ def sniffed(source: Source) -> str:
     if not source.raw_head.strip():
         raise PlanError("it is empty: give the file that holds the tool's output")
     raise PlanError(f"its format is none that Bakeoff knows: say it with --as, one of {', '.join(FORMATS)}")
+
+
+def read_table(source: Source, as_format: str | None, options: Options) -> ForeignTable:
+    """A file as a table, of that format or of the one its first part shows. Raises PlanError that names the file."""
+    try:
+        found = importer(as_format or sniffed(source)).read(source, options)
+    except PlanError as error:
+        raise PlanError(f"{source.path}: {error}") from None
+    return replace(found, path=str(source.path))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bakeoff.audit.audit import Audit, audit
+from bakeoff.audit.claims.files import read_claims
 from bakeoff.audit.given import read_given
-from bakeoff.audit.sources import read_claims, read_table
 from bakeoff.core.errors import PlanError
 from bakeoff.disclosure.paper.audited import Audited
 from bakeoff.disclosure.paper.model import Paper
+from bakeoff.formats.importers import read_table
 from bakeoff.formats.importers.base import Options
 from bakeoff.report.audit.lines import summary
 from bakeoff.report.audit.page import severity_of

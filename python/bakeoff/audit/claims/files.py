@@ -1,27 +1,14 @@
-"""Files of results, and of claims about them, as an audit reads them."""
+"""Files of claims, as an audit reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bakeoff.audit.claims.claim import Claim
 from bakeoff.audit.claims.listed import claims_of
 from bakeoff.audit.claims.text import claims_in
 from bakeoff.core.errors import PlanError
 from bakeoff.formats.foreign.source import Source
-from bakeoff.formats.foreign.table import ForeignTable
-from bakeoff.formats.importers import importer, sniffed
-from bakeoff.formats.importers.base import Options
-
-
-def read_table(source: Source, as_format: str | None, options: Options) -> ForeignTable:
-    """A file as a table. Raises PlanError that names it."""
-    try:
-        found = importer(as_format or sniffed(source)).read(source, options)
-    except PlanError as error:
-        raise PlanError(f"{source.path}: {error}") from None
-    return replace(found, path=str(source.path))
 
 
 def read_claims(listed: Source | None, text: Source | None, names: Sequence[str]) -> list[Claim]:
