@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -55,7 +56,7 @@ class Audit:
     def numbers(self) -> int:
         return sum(file.numbers for file in self.files)
 
-    @property
+    @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Of all checks: what is impossible first."""
         found = (finding for outcome in self.outcomes for finding in outcome.findings)

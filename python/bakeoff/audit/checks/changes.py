@@ -172,6 +172,8 @@ def _judged(changes: _Changes, numbers: Sequence[_Numbers]) -> Iterator[Finding]
 def _readings(changes: _Changes, numbers: Sequence[_Numbers]) -> Iterator[_Reading]:
     """Against one row of a group, against another column, against a base that stands nowhere."""
     forms = TIMES if changes.times else PERCENTS
+    # Of two columns each is the old one once: to go back is the other order.
+    forms_of_two = [form for form in forms if not form.endswith("-back")]
     for new in numbers:
         for base in ("own", "first", "least", "most"):
             rows = _base_rows(changes, new, base)
@@ -180,10 +182,8 @@ def _readings(changes: _Changes, numbers: Sequence[_Numbers]) -> Iterator[_Readi
             yield from (_Reading(form, new, base, _made(form, new.values, old), places) for form in forms)
     for new, old_column in permutations(numbers, 2):
         if new.unit.quantity == old_column.unit.quantity:
-            made = _made("times" if changes.times else "more", new.values, old_column.values)
-            yield _Reading("times" if changes.times else "more", new, None, made, old_column.places)
-            made = _made("less", new.values, old_column.values)
-            yield from () if changes.times else (_Reading("less", new, None, made, old_column.places),)
+            for form in forms_of_two:
+                yield _Reading(form, new, None, _made(form, new.values, old_column.values), old_column.places)
 
 
 def _base_rows(changes: _Changes, new: _Numbers, base: Base) -> list[int]:

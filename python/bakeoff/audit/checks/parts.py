@@ -58,9 +58,9 @@ def _is_whole(table: Table) -> bool:
 
 
 def _parts_outcome(file: str, whole: Table, parts: Sequence[Table]) -> Outcome:
-    checked, findings = 0, []
+    checked, findings, together = 0, [], _together(whole, parts)
     for column in whole.measured:
-        pairs = list(_rows(whole, column, parts))
+        pairs = list(_rows(together, column, parts))
         checked += len(pairs)
         if column.name in (*COUNTED, *RATES):
             findings += _sums(whole, column, pairs)
@@ -69,14 +69,21 @@ def _parts_outcome(file: str, whole: Table, parts: Sequence[Table]) -> Outcome:
     return Outcome(KEY, file, checked, tuple(findings))
 
 
-def _rows(whole: Table, column: Column, parts: Sequence[Table]) -> Iterator[tuple[int, Interval]]:
+def _together(whole: Table, parts: Sequence[Table]) -> list[tuple[int, list[int]]]:
+    """Each row of the whole with those of all parts at that load; one that a part has no row for is left out."""
+    at = [{row.where(): place for place, row in enumerate(part.rows)} for part in parts]
+    loads = [(place, row.where()) for place, row in enumerate(whole.rows)]
+    return [(place, [rows[load] for rows in at]) for place, load in loads if all(load in rows for rows in at)]
+
+
+def _rows(
+    together: Sequence[tuple[int, list[int]]], column: Column, parts: Sequence[Table]
+) -> Iterator[tuple[int, Interval]]:
     """Each row of the whole with the numbers of all parts at that load; rows of which one states none are left out."""
     if not all(column.name in part.columns for part in parts):
         return
-    at = [{row.where(): place for place, row in enumerate(part.rows)} for part in parts]
-    for place, row in enumerate(whole.rows):
-        places = [rows[row.where()] for rows in at if row.where() in rows]
-        if not column.known[place] or len(places) < len(parts):
+    for place, places in together:
+        if not column.known[place]:
             continue
         values = [part.columns[column.name].base[one] for part, one in zip(parts, places, strict=True)]
         low = np.array([float(value.low) for value in values])
@@ -125,9 +132,10 @@ def _shares(file: str, parts: Sequence[Table]) -> Outcome:
     """Shares of all parts at one load that are nearly 100 % must be 100 %."""
     checked, findings = 0, []
     names = [name for name, column in parts[0].columns.items() if column.unit.name in ("%", "percent")]
+    together = _together(parts[0], parts) if names else []
     for name in names:
         column = parts[0].columns[name]
-        for place, all_of_it in _rows(parts[0], column, parts):
+        for place, all_of_it in _rows(together, column, parts):
             total = sum_of([all_of_it[at] for at in range(len(all_of_it))]) * 100.0
             checked += 1
             near = abs(float(total.middle) - 100.0) <= NEAR_ALL

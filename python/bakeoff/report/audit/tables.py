@@ -22,6 +22,8 @@ MOST_ROWS, MOST_FILES, MOST_FINDINGS = 200, 50, 500
 MARKED = "A number in brackets is that of a finding."
 # Headings of what is in words. A column "Contender" has contenders of the report itself.
 WORDS = {"contender": "Figures of", "part": "Part"}
+# Findings with their numbers, by the file, line, heading and digits that they suspect.
+_Marks = dict[tuple[str, int, str, str], list[tuple[int, Finding]]]
 
 
 def findings_table(audit: Audit) -> Table | None:
@@ -92,16 +94,12 @@ def claims_table(audit: Audit) -> Table | None:
 
 def printed_tables(audit: Audit) -> Iterator[Table]:
     """Each file as it is printed, with the numbers that findings suspect marked."""
-    marks: dict[_Key, list[tuple[int, Finding]]] = {}
+    marks: _Marks = {}
     for number, finding in enumerate(audit.findings, 1):
         place = finding.places[0]
         marks.setdefault((place.file, place.line, place.heading, place.text), []).append((number, finding))
     for at in range(min(MOST_FILES, len(audit.files))):
         yield _printed(audit.content(at), marks)
-
-
-_Key = tuple[str, int, str, str]
-_Marks = dict[_Key, list[tuple[int, Finding]]]
 
 
 def _printed(file: ForeignTable, marks: _Marks) -> Table:
